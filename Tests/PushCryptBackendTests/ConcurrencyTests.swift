@@ -13,9 +13,7 @@ import Testing
         let expected = try Self.jobs.map(work.run)
         for _ in 0..<3 {
             let results = try await withThrowingTaskGroup(of: (Int, [UInt8]).self) { group in
-                for job in Self.jobs {
-                    group.addTask { (Int(job), try work.run(job)) }
-                }
+                for job in Self.jobs { group.addTask { (Int(job), try work.run(job)) } }
                 return try await group.reduce(into: [Int: [UInt8]]()) { $0[$1.0] = $1.1 }
             }
             #expect(results.count == expected.count)
@@ -68,18 +66,14 @@ private struct SharedWork: Sendable {
         for algorithm in AEADAlgorithm.allCases {
             let message = AEADMessage(algorithm, seed: job, plaintextByteCount: Int(job % 50) * 20, aadByteCount: 13)
             let sealed = try message.seal(with: backend)
-            guard try message.open(sealed, with: backend) == message.plaintext else { throw Failure() }
-            guard try message.openCode(sealed.flipping(bit: 7), with: backend) == .authenticationFailure else {
-                throw Failure()
-            }
+            try check(message.open(sealed, with: backend) == message.plaintext)
+            try check(message.openCode(sealed.flipping(bit: 7), with: backend) == .authenticationFailure)
             results += sealed
         }
         let message = generator.bytes(100)
         let signature = try signingKey.signature(for: message.bytes)
-        guard try signingKey.publicKey.isValid(signature.bytes, for: message.bytes) else { throw Failure() }
-        guard try !signingKey.publicKey.isValid(signature.flipping(bit: 300).bytes, for: message.bytes) else {
-            throw Failure()
-        }
+        try check(signingKey.publicKey.isValid(signature.bytes, for: message.bytes))
+        try check(!signingKey.publicKey.isValid(signature.flipping(bit: 300).bytes, for: message.bytes))
         _ = try backend.randomSecret(count: 32)
         return results + backend.hmacSHA256(key: message.bytes).code(message) + (try backend.sha256(message.bytes))
     }
@@ -91,10 +85,8 @@ private struct SharedWork: Sendable {
             let bytes = [0x7e] + generator.bytes(31)
             let other = try backend.privateKey(type, bytes.bytes)
             let fresh = try backend.generateKeyPair(type)
-            guard try fresh.sharedSecret(with: key.publicKey) == key.sharedSecret(with: fresh.publicKey) else {
-                throw Failure()
-            }
-            guard (try? backend.publicKey(.p256, bytes.bytes)) == nil else { throw Failure() }
+            try check(fresh.sharedSecret(with: key.publicKey) == key.sharedSecret(with: fresh.publicKey))
+            try check((try? backend.publicKey(.p256, bytes.bytes)) == nil)
             results += try key.sharedSecret(with: other.publicKey).revealed
             results += try other.sharedSecret(with: key.publicKey).revealed
         }
@@ -102,4 +94,6 @@ private struct SharedWork: Sendable {
     }
 
     private struct Failure: Error {}
+
+    private func check(_ isRight: Bool) throws { if !isRight { throw Failure() } }
 }

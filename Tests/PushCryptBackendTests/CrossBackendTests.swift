@@ -2,7 +2,6 @@ import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
-/// Each backend reads the other's output, and deterministic functions return the same bytes.
 @Suite struct CrossBackendTests {
     @Test("one backend opens what the other has sealed", arguments: Backends.pairs, AEADAlgorithm.allCases)
     func aead(_ pair: BackendPair, _ algorithm: AEADAlgorithm) throws {
@@ -16,16 +15,19 @@ import Testing
         }
     }
 
-    @Test("generated keys of two backends agree on the same secret", arguments: Backends.pairs, KeyPairType.groups)
+    @Test("generated keys of two backends agree and can be exported", arguments: Backends.pairs, KeyPairType.groups)
     func generatedKeys(_ pair: BackendPair, _ type: KeyPairType) throws {
         for _ in 0..<20 {
             let first = try pair.first.generateKeyPair(type)
             let second = try pair.second.generateKeyPair(type)
             let secondForFirst = try pair.first.publicKey(type, second.publicKey.serialized.bytes)
             let firstForSecond = try pair.second.publicKey(type, first.publicKey.serialized.bytes)
+            #expect(first.publicKey.serialized.count == type.publicKeyByteCount)
             let shared = try first.sharedSecret(with: secondForFirst)
+            #expect(shared.count == KeyPairType.sharedSecretByteCount)
             #expect(try second.sharedSecret(with: firstForSecond) == shared)
             let exported = try first.serialized
+            #expect(exported.count == KeyPairType.privateKeyByteCount)
             let moved = try pair.second.privateKey(type, exported.bytes)
             #expect(moved.publicKey.serialized == first.publicKey.serialized)
             #expect(try moved.sharedSecret(with: second.publicKey) == shared)

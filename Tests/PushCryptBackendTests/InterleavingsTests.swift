@@ -7,7 +7,6 @@ import Testing
 @Suite("Interleavings") struct InterleavingsTests {
     private struct Broken: Error {}
 
-    /// Two actors with three steps each, all of which use the resource.
     private static func twoActors(_ resource: @escaping (String) -> String, _ run: Interleavings.Run) throws {
         var left = ["a": 3, "b": 3]
         while left.values.contains(where: { $0 > 0 }) {
@@ -16,25 +15,18 @@ import Testing
         }
     }
 
-    @Test("two actors with three steps each that conflict have 20 interleavings")
-    func conflict() throws {
+    @Test func `two actors with three steps each have one order if the steps commute, and otherwise 20`() throws {
+        #expect(try Interleavings(.all).walk { try Self.twoActors({ $0 }, $0) }.orders == 1)
         #expect(try Interleavings(.all).walk { try Self.twoActors({ _ in "file" }, $0) }.orders == 20)
     }
 
-    @Test("two actors with three steps each that commute have one interleaving")
-    func commute() throws {
-        #expect(try Interleavings(.all).walk { try Self.twoActors({ $0 }, $0) }.orders == 1)
-    }
-
-    @Test("two actors with three steps each have 2, 6, 14, 18 and 20 orders with at most 0, 1, 2, 3 and 4 preemptions")
-    func preemptions() throws {
-        let counts = try (0...4).map { limit in
-            try Interleavings(.preemptions(limit)).walk { try Self.twoActors({ _ in "file" }, $0) }.orders
+    @Test func `with at most so many preemptions, two actors with three steps each have fewer orders`() throws {
+        for (limit, count) in [2, 6, 14, 18, 20].enumerated() {
+            let walk = Interleavings(.preemptions(limit))
+            #expect(try walk.walk { try Self.twoActors({ _ in "file" }, $0) }.orders == count)
         }
-        #expect(counts == [2, 6, 14, 18, 20])
     }
 
-    /// Two threads add 1 to a counter.
     private static func count(_ isAtomic: Bool, _ run: Interleavings.Run) throws {
         let threads = SteppedThreads()
         let counter = Locked(0)
@@ -49,13 +41,11 @@ import Testing
         guard counter.withLock({ $0 }) == 2 else { throw Broken() }
     }
 
-    @Test("a counter whose threads read and write under one lock counts to 2 in every order")
-    func atomicCounter() throws {
+    @Test func `a counter whose threads read and write under one lock counts to 2 in every order`() throws {
         #expect(try Interleavings(.all).walk { try Self.count(true, $0) }.orders == 2)
     }
 
-    @Test("a counter whose threads read and write under two locks loses a count with one preemption between them")
-    func racingCounter() throws {
+    @Test func `a counter that is read and written under two locks loses a count with one preemption`() throws {
         let found = #expect(throws: Interleavings.Violation.self) {
             try Interleavings(.all).walk { try Self.count(false, $0) }
         }
@@ -67,8 +57,7 @@ import Testing
             ])
     }
 
-    @Test("two threads that take two locks in opposite orders are found waiting for each other")
-    func deadlock() throws {
+    @Test func `two threads that take two locks in opposite orders are found waiting for each other`() throws {
         let found = #expect(throws: Interleavings.Violation.self) {
             try Interleavings(.all).walk { run in
                 let threads = SteppedThreads()
@@ -84,8 +73,7 @@ import Testing
         #expect(found?.cause is SteppedThreads.Stuck)
     }
 
-    @Test("a run that doesn't depend on its choices alone is reported")
-    func divergence() throws {
+    @Test func `a run that doesn't depend on its choices alone is reported`() throws {
         var number = 0
         #expect(throws: Interleavings.Diverged.self) {
             try Interleavings(.all).walk { run in

@@ -5,8 +5,7 @@ import PushCryptTestSupport
 import Testing
 
 /// The test program of Tests/deep/faults/run: a process of its own, because the allocator and the random source are global.
-@Suite("OpenSSL that fails")
-struct OpenSSLFaultTests {
+@Suite("OpenSSL that fails") struct OpenSSLFaultTests {
     /// Those that an ordinary run has time for, and that together call every kind of object.
     private static let operations = everywhere + (hasXWing ? ofXWing : [])
     private static let ofXWing = ["read the JWK xwing psk", "open xwing, signed", "rotate a keyset of X-Wing"]
@@ -18,22 +17,19 @@ struct OpenSSLFaultTests {
     ]
     private static let hasXWing = Backends.openSSL.backend.supports(.xWing)
 
-    @Test("an operation that lacks memory throws backendFailure, leaks nothing and works again afterwards")
-    func allocations() throws {
+    @Test func `an operation that lacks memory throws backendFailure, leaks nothing and works again`() throws {
         let output = try run(["allocations"] + (LongTests.areEnabled ? [] : Self.operations))
         #expect(output.ending == .exit(0), "\(output.text)")
         #expect(try output.failures > 300, "\(output.text)")
     }
 
-    @Test("an operation that lacks random bytes throws backendFailure and never succeeds")
-    func randomness() throws {
+    @Test func `an operation that lacks random bytes throws backendFailure and never succeeds`() throws {
         let output = try run(["random"])
         #expect(output.ending == .exit(0), "\(output.text)")
         #expect(try output.failures >= 60, "\(output.text)")
     }
 
-    @Test("the first operation of a process that lacks memory throws backendFailure or succeeds")
-    func firstOperation() throws {
+    @Test func `the first operation of a process that lacks memory throws backendFailure or succeeds`() throws {
         let step = LongTests.value("7", short: "61")
         let output = try run(
             ["cold", "--step", step, "generate P-256", "open x25519 psk, signed"]
@@ -46,7 +42,6 @@ struct OpenSSLFaultTests {
         let ending: ChildProcess.Ending
         let text: String
 
-        /// The count in the last line.
         var failures: Int {
             get throws { try #require(text.matches(of: /(\d+) failures:/).last.flatMap { Int($0.1) }) }
         }

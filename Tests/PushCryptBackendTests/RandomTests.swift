@@ -38,12 +38,16 @@ import Testing
         #expect(!secretUnion.contains(0))
     }
 
-    @Test("generated keys are all different", arguments: Backends.all)
+    @Test("generated keys are all different and can be exported", arguments: Backends.all)
     func freshKeys(_ named: NamedBackend) throws {
         var seen = Set<[UInt8]>()
         for _ in 0..<20 {
-            for type in KeyPairType.groups {
-                #expect(seen.insert(try named.backend.generateKeyPair(type).serialized.revealed).inserted)
+            for type in KeyPairType.allCases where named.backend.supports(type) {
+                let key = try named.backend.generateKeyPair(type)
+                let (publicKey, bytes) = (key.publicKey.serialized, try key.serialized.revealed)
+                #expect(key.publicKey.type == type && publicKey.count == type.publicKeyByteCount)
+                #expect(seen.insert(bytes).inserted)
+                #expect(try named.backend.privateKey(type, bytes.bytes).publicKey.serialized == publicKey)
             }
             #expect(seen.insert(try named.backend.generateSigningKey().serialized.revealed).inserted)
         }

@@ -35,12 +35,9 @@ import Testing
             ([.changes("a")], [.changes("a")]), ([.reads("a")], [.changes("a")]), ([.changes("a")], [.reads("a")]),
             ([.reads("b"), .changes("a")], [.reads("a")]), (nil, [.reads("a")]), (nil, []), (nil, nil),
         ] as [([Step.Use]?, [Step.Use]?)])
-    func conflicting(_ left: [Step.Use]?, _ right: [Step.Use]?) {
-        #expect(!Self.areEqual(left, right))
-    }
+    func conflicting(_ left: [Step.Use]?, _ right: [Step.Use]?) { #expect(!Self.areEqual(left, right)) }
 
-    @Test("a change has another history after two reads than between them")
-    func readers() {
+    @Test func `a change has another history after two reads than between them`() {
         let (one, two) = (Step("one", "reads", [.reads("a")]), Step("two", "reads", [.reads("a")]))
         let change = Step("three", "changes", [.changes("a")])
         #expect(Self.history([one, two, change]) == Self.history([two, one, change]))
@@ -48,8 +45,7 @@ import Testing
         #expect(Self.history([one, two, change]) != Self.history([change, one, two]))
     }
 
-    @Test("a history depends on the actors and on the number of steps, not on labels or the order of a step's uses")
-    func steps() {
+    @Test func `a history depends on actors and number of steps, not on labels or the order of uses`() {
         let step = Step("one", "step", [.reads("a"), .changes("b")])
         #expect(Self.history([step]) == Self.history([Step("one", "other", [.changes("b"), .reads("a")])]))
         #expect(Self.history([step]) != Self.history([Step("two", "step", step.uses)]))
@@ -58,8 +54,7 @@ import Testing
     }
 
     /// Locks are numbered by their first use, which differs between orders.
-    @Test("a history doesn't depend on the names of resources")
-    func names() {
+    @Test func `a history doesn't depend on the names of resources`() {
         func both(_ first: String, _ second: String) -> StepHistory {
             Self.history([Step("one", "locks", [.changes(first)]), Step("two", "locks", [.changes(second)])])
         }
@@ -67,9 +62,7 @@ import Testing
         #expect(both("lock 1", "lock 2") != both("lock 1", "lock 1"))
     }
 
-    @Test(
-        "a state is reached again only with fewer preemptions than before, and depends on the actor that can continue")
-    func reached() {
+    @Test func `a state is reached again only with fewer preemptions or another current actor`() {
         let reached = ReachedStates()
         let history = Self.history([Step("one", "step", [.changes("a")])])
         func add(_ current: String?, _ preemptionCount: Int) -> Bool {

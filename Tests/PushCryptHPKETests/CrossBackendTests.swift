@@ -5,19 +5,18 @@ import Testing
 @testable import PushCryptHPKE
 
 @Suite struct CrossBackendTests {
-    @Test("a single-shot message that one backend seals opens with the other", arguments: Scenario.all, Backends.pairs)
+    @Test("a single-shot message that one backend seals opens with the other", arguments: Scenario.onPairs)
     func singleShot(_ scenario: Scenario, _ pair: BackendPair) throws {
         let sender = try Parties(scenario, pair.first)
         let recipient = try Parties(scenario, pair.second)
         let sealed = try sender.seal()
         #expect(sealed.count == scenario.kem.encByteCount + sender.plaintext.count + AEADAlgorithm.tagByteCount)
         #expect(try recipient.open(sealed) == sender.plaintext)
+        guard scenario.kem != .xWing else { return }
         #expect(try sender.sealWithFixedEphemeral() == recipient.sealWithFixedEphemeral())
     }
 
-    @Test(
-        "the messages of a context of one backend open in order with the other", arguments: Scenario.all, Backends.pairs
-    )
+    @Test("the messages of a context of one backend open in order with the other", arguments: Scenario.onPairs)
     func contexts(_ scenario: Scenario, _ pair: BackendPair) throws {
         var setup = try Parties(scenario, pair.first).senderSetup()
         var receiving = try Parties(scenario, pair.second).recipientContext(setup.enc)
@@ -32,8 +31,7 @@ import Testing
         #expect(sent == received)
     }
 
-    @Test(
-        "export-only contexts of both backends export the same secrets", arguments: Scenario.exportOnly, Backends.pairs)
+    @Test("export-only contexts of two backends export the same secret", arguments: Scenario.exportOnly, Backends.pairs)
     func exportOnly(_ scenario: Scenario, _ pair: BackendPair) throws {
         let setup = try Parties(scenario, pair.first).senderSetup()
         let receiving = try Parties(scenario, pair.second).recipientContext(setup.enc)
@@ -42,9 +40,7 @@ import Testing
         #expect(sent == received)
     }
 
-    @Test(
-        "a single-shot message opens as the first message of a context (RFC 9180 section 6)", arguments: Scenario.all,
-        Backends.all)
+    @Test("a single-shot message is a context's first one (RFC 9180 section 6)", arguments: Scenario.onBackends)
     func singleShotIsAContextsFirstMessage(_ scenario: Scenario, _ named: NamedBackend) throws {
         let parties = try Parties(scenario, named.backend)
         let sealed = try parties.seal()
@@ -60,21 +56,17 @@ import Testing
         #expect(try parties.open(message) == parties.plaintext)
     }
 
-    @Test(
-        "ten seals of one plaintext have ten encapsulated keys and ten ciphertexts", arguments: Scenario.all,
-        Backends.all)
+    @Test("ten seals of one plaintext have ten encapsulated keys and ten ciphertexts", arguments: Scenario.onBackends)
     func everySealHasItsOwnEphemeralKey(_ scenario: Scenario, _ named: NamedBackend) throws {
         let parties = try Parties(scenario, named.backend)
         let messages = try (0..<10).map { _ in try parties.seal() }
         #expect(Set(messages.map { $0.prefix(scenario.kem.encByteCount) }).count == 10)
         #expect(Set(messages.map { $0.dropFirst(scenario.kem.encByteCount) }).count == 10)
-        let first = try parties.senderSetup()
-        let second = try parties.senderSetup()
-        let areDifferent = first.enc != second.enc
-        #expect(areDifferent)
+        let (first, second) = (try parties.senderSetup().enc, try parties.senderSetup().enc)
+        #expect(first != second)
     }
 
-    @Test("messages with empty and long info, aad and plaintext open again", arguments: Scenario.all, Backends.pairs)
+    @Test("messages with empty and long info, aad and plaintext open again", arguments: Scenario.onPairs)
     func fieldLengths(_ scenario: Scenario, _ pair: BackendPair) throws {
         for field in [\Parties.info, \.aad, \.plaintext] {
             for count in LongTests.areEnabled ? [0, 1, 64, 5000] : [0, 5000] {

@@ -29,34 +29,21 @@ import Testing
         #expect(try parties.setupCode(compressed) == .validation)
     }
 
-    @Test("an X25519 enc of small order throws ValidationError", arguments: x25519, Backends.all)
-    func x25519EncOfSmallOrder(_ scenario: Scenario, _ named: NamedBackend) throws {
+    @Test("an enc, a recipient or a sender of small order throws ValidationError", arguments: x25519, Backends.all)
+    func smallOrder(_ scenario: Scenario, _ named: NamedBackend) throws {
         let parties = try Parties(scenario, named.backend)
-        let ciphertext = Array(try parties.sealWithFixedEphemeral().dropFirst(32))
-        for enc in SmallOrderPoints.x25519 {
-            #expect(try parties.openCode(enc + ciphertext) == .validation)
-            #expect(try parties.setupCode(enc) == .validation)
-        }
-    }
-
-    @Test("sealing to an X25519 key of small order throws ValidationError", arguments: x25519, Backends.all)
-    func x25519RecipientOfSmallOrder(_ scenario: Scenario, _ named: NamedBackend) throws {
-        var parties = try Parties(scenario, named.backend)
-        for point in SmallOrderPoints.x25519 {
-            parties.recipientPublic = try named.backend.publicKey(.x25519, point.bytes)
-            #expect(try hpkeErrorCode { try parties.seal() } == .validation)
-            #expect(try hpkeErrorCode { try parties.senderSetup() } == .validation)
-        }
-    }
-
-    @Test("opening with a sender key of small order throws ValidationError", arguments: x25519, Backends.all)
-    func x25519SenderOfSmallOrder(_ scenario: Scenario, _ named: NamedBackend) throws {
-        var parties = try Parties(scenario, named.backend)
         let sealed = try parties.sealWithFixedEphemeral()
-        for point in SmallOrderPoints.x25519 {
-            parties.senderPublic = try named.backend.publicKey(.x25519, point.bytes)
-            #expect(try parties.openCode(sealed) == .validation)
-            #expect(try parties.setupCode(Array(sealed.prefix(32))) == .validation)
+        let (enc, ciphertext) = (Array(sealed.prefix(32)), Array(sealed.dropFirst(32)))
+        for point in Self.pointsOfSmallOrder {
+            #expect(try parties.openCode(point + ciphertext) == .validation)
+            #expect(try parties.setupCode(point) == .validation)
+            var changed = parties
+            changed.recipientPublic = try named.backend.publicKey(.x25519, point.bytes)
+            #expect(try changed.sealCode() == .validation)
+            #expect(try hpkeErrorCode { try changed.senderSetup() } == .validation)
+            changed.senderPublic = changed.recipientPublic
+            #expect(try changed.openCode(sealed) == .validation)
+            #expect(try changed.setupCode(enc) == .validation)
         }
     }
 
@@ -72,37 +59,26 @@ import Testing
         for key in foreign {
             var changed = parties
             changed.recipientPublic = key.publicKey
-            #expect(try hpkeErrorCode { try changed.seal() } == .validation)
+            #expect(try changed.sealCode() == .validation)
             changed = parties
             changed.senderKey = key
-            #expect(try hpkeErrorCode { try changed.seal() } == .validation)
+            #expect(try changed.sealCode() == .validation)
             changed = parties
             changed.senderPublic = key.publicKey
             #expect(try changed.openCode(sealed) == .validation)
-            let openCode = try hpkeErrorCode {
-                try parties.hpke.open(sealed.bytes, with: key, info: parties.info.bytes)
+            changed = parties
+            changed.recipientKey = key
+            #expect(try changed.openCode(sealed) == .validation)
+            var output: [UInt8] = [1, 2, 3]
+            let code = try hpkeErrorCode {
+                try parties.hpke.seal([7].bytes, to: key.publicKey, info: parties.info.bytes, appendingTo: &output)
             }
-            #expect(openCode == .validation)
+            #expect(code == .validation && output == [1, 2, 3])
         }
     }
 
-    @Test("a failed seal leaves the caller's output unchanged", arguments: scenarios, Backends.all)
-    func outputAfterAFailure(_ scenario: Scenario, _ named: NamedBackend) throws {
-        let parties = try Parties(scenario, named.backend)
-        let foreign = try named.backend.generateKeyPair(scenario.kem.keyPairType == .p256 ? .x25519 : .p256)
-        var output: [UInt8] = [1, 2, 3]
-        let code = try hpkeErrorCode {
-            try parties.hpke.seal(
-                [7].bytes, to: foreign.publicKey, info: parties.info.bytes, appendingTo: &output)
-        }
-        #expect(code == .validation)
-        #expect(output == [1, 2, 3])
-    }
-}
-
-enum SmallOrderPoints {
     /// The points of order 1, 2, 4 and 8 on the curve and its twist, in their canonical encodings and those plus p.
-    static let x25519: [[UInt8]] = {
+    private static let pointsOfSmallOrder: [[UInt8]] = {
         let ones = [UInt8](repeating: 0xff, count: 30)
         let points: [[UInt8]] = [
             [UInt8](repeating: 0, count: 32), [1] + [UInt8](repeating: 0, count: 31),
@@ -112,4 +88,27 @@ enum SmallOrderPoints {
         ]
         return points + points.map { $0.prefix(31) + [$0[31] | 0x80] }
     }()
+}
+
+@Suite struct PSKTests {
+    @Test func `a PSK below 32 bytes or without psk_id is refused (RFC 9180 sections 9.5 and 5.1)`() throws {
+        for count in 0...64 {
+            let secret = SecretBytes(count: count) { _ in }
+            let code = try hpkeErrorCode { try PSK(secret, id: [1]) }
+            #expect(code == (count < 32 ? .invalidPSK : nil), "\(count) bytes")
+        }
+        let secret = SecretBytes(count: 32) { _ in }
+        #expect(try hpkeErrorCode { try PSK(secret, id: []) } == .invalidPSK)
+        for count in [1, 32, 1000] {
+            #expect(try hpkeErrorCode { try PSK(secret, id: [UInt8](repeating: 0, count: count)) } == nil)
+        }
+    }
+
+    @Test func `printing a PSK shows none of its bytes`() throws {
+        let psk = try PSK(SecretBytes(copying: Parties.seed(0xab).bytes), id: [1])
+        var text = "\(psk) \(String(reflecting: psk)) "
+        dump(psk, to: &text)
+        #expect(text.contains("redacted"))
+        #expect(!text.contains("171") && !text.lowercased().contains("abab"))
+    }
 }

@@ -5,8 +5,7 @@ import Testing
 @testable import PushCryptLives
 
 /// Random lives of a keystore over the real operations, with files in memory.
-@Suite("Lives of a keystore")
-struct LivesTests {
+@Suite("Lives of a keystore") struct LivesTests {
     /// `Tests/deep/keystore/run` has a million.
     private static let count: UInt64 = LongTests.value(10_000, short: 500)
     private static let parts: [Range<UInt64>] = stride(from: 0, to: count, by: Int(count / 20)).map {
@@ -38,5 +37,14 @@ struct LivesTests {
         case .servedPoint, .servedRevoked, .restoreServed, .numberAbove, .lost: .snapshots
         default: nil
         }
+    }
+}
+
+@Suite("Lives of a keystore with real files") struct DiskLivesTests {
+    @Test(
+        "Whatever happens to real files, no invariant breaks, and one restoration and one publication end it",
+        arguments: stride(from: UInt64(0), to: 50, by: 5).map { $0..<($0 + 5) })
+    func lives(_ seeds: Range<UInt64>) {
+        if let broken = Life.report(seeds, in: { DiskWorld() }) { Issue.record("\(broken)") }
     }
 }

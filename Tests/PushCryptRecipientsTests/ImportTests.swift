@@ -5,8 +5,7 @@ import PushCryptSQLite
 import PushCryptTestSupport
 import Testing
 
-@Suite("DirectoryImport")
-struct ImportTests {
+@Suite("DirectoryImport") struct ImportTests {
     private let devices: [Device]
     private let place: Place
     private let target: Place
@@ -19,8 +18,7 @@ struct ImportTests {
 
     private func run() throws -> DirectoryImport { try DirectoryImport(from: place.path, into: target.path) }
 
-    @Test("an import copies every record, and repeating it changes nothing")
-    func twice() throws {
+    @Test func `an import copies every record, and repeating it changes nothing`() throws {
         let first = try run()
         #expect(first.addedCount == devices.count && first.unchangedCount == 0)
         #expect(try target.folder.names() == ["devices.sqlite"])
@@ -34,8 +32,7 @@ struct ImportTests {
         #expect(Set(records) == Set(devices.map(\.line)))
     }
 
-    @Test("an import adds the records that are new")
-    func more() throws {
+    @Test func `an import adds the records that are new`() throws {
         _ = try run()
         let device = try Device.make()
         try place.append(device.line + "\n" + devices[0].line + "\n")
@@ -55,8 +52,7 @@ struct ImportTests {
         #expect(try target.folder.names() == (isThere ? ["devices.sqlite"] : []))
     }
 
-    @Test("an import never replaces a different record")
-    func different() throws {
+    @Test func `an import never replaces a different record`() throws {
         let phone = try Device.make(.shared).of("phone")
         try place.write([phone.line])
         _ = try run()
@@ -64,14 +60,11 @@ struct ImportTests {
         try place.write([try Device.make().line, other.changing("kid", to: "\(phone.kid)")])
         let error = #expect(throws: RecipientDirectoryError.self) { try run() }
         #expect(error?.code == .collision && error?.lineNumber == 2)
-        let reader = try target.reader()
-        #expect(try phone.opens(reader.recipient(kid: phone.kid, device: phone.id)))
+        #expect(try phone.opens(target.reader().recipient(kid: phone.kid, device: phone.id)))
         #expect(try DirectoryCheck(target.open().directory).recipientCounts == [.shared: 1])
     }
 
-    @Test(
-        "an import into a file that can't be a directory is refused and leaves the file unchanged",
-        arguments: ["text", "schema", "mode", "folder"])
+    @Test("an import into another file is refused and leaves it", arguments: ["text", "schema", "mode", "folder"])
     func otherTarget(_ what: String) throws {
         switch what {
         case "text": try target.write(Data("my text\n".utf8))
@@ -89,8 +82,7 @@ struct ImportTests {
         #expect((try? Data(contentsOf: target.folder.file(target.name))) == before)
     }
 
-    @Test("an import reports the number of records, also if none is new")
-    func progress() throws {
+    @Test func `an import reports the number of records, also if none is new`() throws {
         try place.write(Device.ofOneMaster(2_100).map(\.line))
         for added in [2_100, 0] {
             nonisolated(unsafe) var seen: [DirectoryProgress] = []
@@ -101,8 +93,7 @@ struct ImportTests {
         }
     }
 
-    @Test("an import of several MiB reports increasing numbers of bytes")
-    func readingProgress() throws {
+    @Test func `an import of several MiB reports increasing numbers of bytes`() throws {
         try place.write(Device.ofOneMaster(12_000).map(\.line))
         nonisolated(unsafe) var seen: [DirectoryProgress] = []
         _ = try DirectoryImport(from: place.path, into: target.path) { unsafe seen.append($0) }
@@ -111,8 +102,7 @@ struct ImportTests {
         #expect(!reading.isEmpty && reading.allSatisfy { $0.done <= $0.total ?? 0 })
     }
 
-    @Test("an import removes the files of a killed import and leaves only the database")
-    func leftovers() throws {
+    @Test func `an import removes the files of a killed import and leaves only the database`() throws {
         for name in ["devices.sqlite.new", "devices.sqlite.new-journal", "devices.sqlite.lock"] {
             try Data("half".utf8).write(to: target.folder.file(name))
         }
@@ -120,8 +110,7 @@ struct ImportTests {
         #expect(try target.folder.names() == ["devices.sqlite"])
     }
 
-    @Test("concurrent imports make one complete database")
-    func concurrent() async throws {
+    @Test func `concurrent imports make one complete database`() async throws {
         let (place, target) = (place, target)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<8 {
@@ -139,8 +128,7 @@ struct ImportTests {
         #expect(try DirectoryCheck(target.open().directory).recipientCounts.values.reduce(0, +) == devices.count)
     }
 
-    @Test("an import doesn't wait for another process's lock on the folder")
-    func lockedFolder() throws {
+    @Test func `an import doesn't wait for another process's lock on the folder`() throws {
         let folder = unsafe Foundation.open(target.folder.path, O_RDONLY | O_DIRECTORY)
         try #require(folder >= 0 && flock(folder, LOCK_EX) == 0)
         defer { close(folder) }
@@ -148,12 +136,10 @@ struct ImportTests {
         #expect(try DirectoryCheck(target.open().directory).isClean)
     }
 
-    @Test("an import copies one database into another")
-    func fromDatabase() throws {
+    @Test func `an import copies one database into another`() throws {
         _ = try run()
         let other = target.folder.file("other.sqlite").path
-        let result = try DirectoryImport(from: target.path, into: other)
-        #expect(result.addedCount == devices.count)
+        #expect(try DirectoryImport(from: target.path, into: other).addedCount == devices.count)
         #expect(try DirectoryCheck(RecipientDirectory(path: other)).isClean)
     }
 }

@@ -1,12 +1,10 @@
-import Foundation
 import PushCryptCore
 import PushCryptRecipients
 import PushCryptTestSupport
 import Testing
 
 /// Imports files of random lines with few names, and compares the results with a dictionary.
-@Suite("Random imports")
-struct RandomImportTests {
+@Suite("Random imports") struct RandomImportTests {
     @Test("a random import has the same result as a dictionary", arguments: 0..<12 as Range<UInt64>)
     func model(_ seed: UInt64) throws {
         var random = SplitMix64(seed: seed)

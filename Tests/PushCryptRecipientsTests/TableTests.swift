@@ -6,13 +6,10 @@ import PushCryptTestSupport
 import Testing
 
 /// These databases were not made by `DirectoryImport`.
-@Suite("Databases of recipients")
-struct TableTests {
+@Suite("Databases of recipients") struct TableTests {
     private let place: Place
 
-    init() throws {
-        place = try Place("any.name")
-    }
+    init() throws { place = try Place("any.name") }
 
     private func create(_ sql: StaticString = Self.schema) throws -> Database {
         let database = try Database(path: place.path, creates: true, busyTimeout: .zero)
@@ -30,22 +27,16 @@ struct TableTests {
     func found(_ isBlob: Bool) throws {
         let (device, phone) = try (Device.make(psk: true), Device.make(.shared).of("phone"))
         let database = try create()
-        for device in [device, phone] {
-            let sql: StaticString =
-                isBlob
-                ? "INSERT INTO recipients VALUES (?, ?, CAST(? AS BLOB))" : "INSERT INTO recipients VALUES (?, ?, ?)"
-            try database.run(
-                sql, .text("\(device.kid)"), .text(device.id?.description ?? ""), .utf8(Array(device.line.utf8)))
-        }
-        let directory = try place.open()
-        let reader = try directory.makeReader()
+        let sql: StaticString =
+            isBlob ? "INSERT INTO recipients VALUES (?, ?, CAST(? AS BLOB))" : "INSERT INTO recipients VALUES (?, ?, ?)"
+        for device in [device, phone] { try insert(device, sql, database) }
+        let reader = try place.reader()
         #expect(try device.opens(reader.recipient(kid: device.kid)))
         #expect(try phone.opens(reader.recipient(kid: phone.kid, device: phone.id)))
         #expect(try place.folder.names() == ["any.name"])
     }
 
-    @Test("a lookup sees changes that were committed after the reader was made")
-    func changed() throws {
+    @Test func `a lookup sees changes that were committed after the reader was made`() throws {
         let device = try Device.make()
         let database = try create()
         let reader = try place.reader()
@@ -64,12 +55,10 @@ struct TableTests {
                 "CREATE TABLE recipients (kid TEXT, device TEXT, record TEXT)",
                 "CREATE TABLE recipients (kid TEXT, device TEXT, record TEXT, PRIMARY KEY (record, kid, device))",
             ][number])
-        let error = #expect(throws: RecipientDirectoryError.self) { try place.open() }
-        #expect(error?.code == .notADirectory)
+        #expect(directoryError(place.open) == .notADirectory)
     }
 
-    @Test("several rows with one id are reported as a collision")
-    func several() throws {
+    @Test func `several rows with one id are reported as a collision`() throws {
         let device = try Device.make()
         let database = try create(
             "CREATE TABLE recipients (kid TEXT, device TEXT, record TEXT); CREATE INDEX i ON recipients (kid, device)")
@@ -77,35 +66,27 @@ struct TableTests {
         let reader = try place.reader()
         #expect(try device.opens(reader.recipient(kid: device.kid)))
         try insert(device.line, "\(device.kid)", database)
-        let error = #expect(throws: RecipientDirectoryError.self) { try reader.recipient(kid: device.kid) }
-        #expect(error?.code == .collision)
+        #expect(directoryError { try reader.recipient(kid: device.kid) } == .collision)
     }
 
-    @Test("a row whose record doesn't match its key is refused", arguments: ["", "?", "{}", "other", "device"])
-    func foreign(_ record: String) throws {
-        let (device, other) = try (Device.make(), Device.make())
-        let text = ["other": other.line, "device": device.adding(#""device":"phone""#)][record] ?? record
-        try expect(.invalidRecord, device.kid, text)
-    }
-
-    @Test("a row with a private key or another key than its kid's is refused", arguments: [false, true])
-    func unusable(_ isPrivate: Bool) throws {
-        let device = try Device.make(exposesPrivate: isPrivate)
-        let text = isPrivate ? device.line : try Device.make().changing("kid", to: "\(device.kid)")
-        try expect(isPrivate ? .privateKey : .invalidRecord, device.kid, text)
-    }
-
-    private func expect(_ code: RecipientDirectoryError.Code, _ kid: KeyID, _ record: String) throws {
-        try insert(record, "\(kid)", create())
-        let error = #expect(throws: RecipientDirectoryError.self) { try place.reader().recipient(kid: kid) }
-        #expect(error?.code == code && error?.lineNumber == nil, "\(error.debugDescription)")
+    @Test(
+        "a row whose record doesn't match its key, or has the private key, is refused",
+        arguments: ["", "?", "{}", "other", "device", "other key", "private key"])
+    func unusable(_ record: String) throws {
+        let (device, other) = try (Device.make(exposesPrivate: record == "private key"), Device.make())
+        let texts = [
+            "other": other.line, "device": device.adding(#""device":"phone""#), "private key": device.line,
+            "other key": other.changing("kid", to: "\(device.kid)"),
+        ]
+        try insert(texts[record] ?? record, "\(device.kid)", create())
+        let error = #expect(throws: RecipientDirectoryError.self) { try place.reader().recipient(kid: device.kid) }
+        #expect(error?.code == (record == "private key" ? .privateKey : .invalidRecord), "\(error.debugDescription)")
+        #expect(error?.lineNumber == nil)
         let check = try DirectoryCheck(place.open().directory)
         #expect(check.badCount == 1 && !check.isClean)
     }
 
-    @Test(
-        "a record of any length over the limit is refused with its key, and the other records are found",
-        arguments: [false, true])
+    @Test("a record over the limit is refused with its key, and others are found", arguments: [false, true])
     func long(_ isBlob: Bool) throws {
         let devices = try (0..<3).map { _ in try Device.make() }
         let database = try create()
@@ -116,46 +97,34 @@ struct TableTests {
                 : "UPDATE recipients SET record = record || printf('%70000s', ' ') WHERE kid = ?",
             .text("\(devices[1].kid)"))
         let opened = try place.open()
-        let error = #expect(throws: RecipientDirectoryError.self) {
-            try opened.makeReader().recipient(kid: devices[1].kid)
-        }
+        let reader = try opened.makeReader()
+        let error = #expect(throws: RecipientDirectoryError.self) { try reader.recipient(kid: devices[1].kid) }
         #expect(error?.code == .invalidRecord && error?.reason.contains("\(devices[1].kid) has more than") == true)
-        #expect(try devices[2].opens(opened.makeReader().recipient(kid: devices[2].kid)))
+        #expect(try devices[2].opens(reader.recipient(kid: devices[2].kid)))
         let check = try DirectoryCheck(opened.directory)
         #expect(check.badCount == 1 && check.recipientCounts == [.x25519: 2], "\(check.problems)")
-        let copy = #expect(throws: RecipientDirectoryError.self) {
-            try DirectoryImport(from: place.path, into: place.databasePath)
-        }
-        #expect(copy?.code == .invalidRecord)
+        #expect(directoryError(place.importLines) == .invalidRecord)
     }
 
-    @Test(
-        "a row whose kid or device is stored as a blob can't be found, and a check reports it",
-        arguments: [false, true])
+    @Test("a row whose kid or device is a blob can't be found, and a check reports it", arguments: [false, true])
     func blobName(_ isDevice: Bool) throws {
         let devices = try [Device.make(), Device.make(.shared).of("phone")]
         let database = try create()
-        for device in devices {
-            try database.run(
-                isDevice
-                    ? "INSERT INTO recipients VALUES (?, CAST(? AS BLOB), ?)"
-                    : "INSERT INTO recipients VALUES (CAST(? AS BLOB), ?, ?)",
-                .text("\(device.kid)"), .text(device.id?.description ?? ""), .utf8(Array(device.line.utf8)))
-        }
+        let sql: StaticString =
+            isDevice
+            ? "INSERT INTO recipients VALUES (?, CAST(? AS BLOB), ?)"
+            : "INSERT INTO recipients VALUES (CAST(? AS BLOB), ?, ?)"
+        for device in devices { try insert(device, sql, database) }
         let opened = try place.open()
         #expect(try opened.makeReader().recipient(kid: devices[0].kid) == nil)
         let check = try DirectoryCheck(opened.directory)
         #expect(check.badCount == 2 && check.recipientCounts.isEmpty, "\(check.problems)")
         #expect(check.problems.allSatisfy { $0.reason.contains("not stored as text") })
-        let copy = #expect(throws: RecipientDirectoryError.self) {
-            try DirectoryImport(from: place.path, into: place.databasePath)
-        }
-        #expect(copy?.code == .invalidRecord)
+        #expect(directoryError(place.importLines) == .invalidRecord)
     }
 
     /// The journal of the killed writer undoes its transaction before the first read.
-    @Test("a database whose writer was killed has its previous content")
-    func hotJournal() throws {
+    @Test func `a database whose writer was killed has its previous content`() throws {
         let devices = try (0..<2).map { _ in try Device.make() }
         let database = try create()
         try insert(devices[0].line, "\(devices[0].kid)", database)
@@ -172,9 +141,7 @@ struct TableTests {
         #expect(try other.folder.names() == ["copy"])
     }
 
-    @Test(
-        "JSON lines or an empty file are refused, and the error says that the file is no database",
-        arguments: [0, 1])
+    @Test("JSON lines or an empty file are refused as no database", arguments: [0, 1])
     func noDatabase(_ count: Int) throws {
         try place.write((0..<count).map { _ in try Device.make().line })
         let error = #expect(throws: RecipientDirectoryError.self) { try place.open() }
@@ -182,29 +149,29 @@ struct TableTests {
         #expect(error?.reason == "\(place.path) is not a SQLite database")
     }
 
-    @Test("makeReader reports that another database replaced the directory")
-    func replaced() throws {
+    @Test func `makeReader reports that another database replaced the directory`() throws {
         _ = try create()
         let opened = try place.open()
         let other = try Place([])
         _ = try other.imported()
         try #require(unsafe rename(other.databasePath, place.path) == 0)
-        let error = #expect(throws: RecipientDirectoryError.self) { try opened.makeReader() }
-        #expect(error?.code == .changedMeanwhile)
+        #expect(directoryError(opened.directory.makeReader) == .changedMeanwhile)
     }
 
-    @Test("a damaged database is reported as damaged")
-    func damaged() throws {
+    @Test func `a damaged database is reported as damaged`() throws {
         _ = try create()
         var bytes = try Data(contentsOf: place.folder.file(place.name))
         bytes.replaceSubrange(100..<bytes.count, with: Data(repeating: 0xa5, count: bytes.count - 100))
         try place.write(bytes)
-        let error = #expect(throws: RecipientDirectoryError.self) { try place.open() }
-        #expect(error?.code == .damaged)
+        #expect(directoryError(place.open) == .damaged)
+    }
+
+    private func insert(_ device: Device, _ sql: StaticString, _ database: Database) throws {
+        try database.run(
+            sql, .text("\(device.kid)"), .text(device.id?.description ?? ""), .utf8(Array(device.line.utf8)))
     }
 
     private func insert(_ record: String, _ kid: String, _ database: Database) throws {
-        try database.run(
-            "INSERT INTO recipients (kid, device, record) VALUES (?, '', ?)", .text(kid), .text(record))
+        try database.run("INSERT INTO recipients (kid, device, record) VALUES (?, '', ?)", .text(kid), .text(record))
     }
 }

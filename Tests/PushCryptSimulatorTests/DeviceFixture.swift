@@ -1,16 +1,10 @@
 import Foundation
-import PushCryptCore
-import PushCryptExtension
 import PushCryptSender
 import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 
-/// The keys of a device, its files and its time.
 struct DeviceFixture {
-    static let topic = "com.example.app"
-    static let start = UnixTime(1_800_000_000)
-
     let record: KeyRecord
     let folder: TemporaryFolder
     let clock: SimulatedClock
@@ -18,7 +12,7 @@ struct DeviceFixture {
     init() throws {
         record = try .generate(.recipient, psk: true, backend: DefaultBackend.shared)
         folder = try TemporaryFolder()
-        clock = SimulatedClock(startingAt: Self.start)
+        clock = SimulatedClock(startingAt: UnixTime(1_800_000_000))
     }
 }
 
@@ -28,18 +22,28 @@ protocol DeviceSuite {
 }
 
 extension DeviceSuite {
-    static var topic: String { DeviceFixture.topic }
-    static var start: UnixTime { DeviceFixture.start }
+    static var topic: String { "com.example.app" }
     static var png: [UInt8] {
         [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a] + [UInt8](repeating: 0, count: 20)
+    }
+
+    static func options(_ change: (inout SimulatedDevice.Options) -> Void) -> SimulatedDevice.Options {
+        var options = SimulatedDevice.Options()
+        change(&options)
+        return options
     }
 
     var folder: TemporaryFolder { fixture.folder }
     var clock: SimulatedClock { fixture.clock }
 
+    /// The seconds after the start at which the notifications were presented.
+    func presentedSeconds(_ device: SimulatedDevice) -> [Int64] {
+        device.center.presentations.map { $0.notification.time.seconds - 1_800_000_000 }
+    }
+
     func seal(_ json: String = #"{"aps":{"alert":{"title":"Zoë","body":"Hi"}}}"#) throws -> [UInt8] {
         let recipient = try Recipient(Keyset.Entry(fixture.record.publicRecord(keepingPSK: true), KeyLifecycle()))
-        let sealer = try Sealer(topic: DeviceFixture.topic, clock: { [clock] in clock.time })
+        let sealer = try Sealer(topic: Self.topic, clock: { [clock] in clock.time })
         let push = try sealer.seal(
             Array(json.utf8), to: recipient, placeholder: .literal(title: "New message", body: nil))
         return Array(push.json)
@@ -50,9 +54,9 @@ extension DeviceSuite {
         _ change: @escaping @Sendable (inout ExtensionConfiguration, SimulatedDevice) -> Void = { _, _ in }
     ) async throws -> SimulatedDevice {
         let (record, path) = (fixture.record, folder.path)
-        let device = SimulatedDevice(topic: DeviceFixture.topic, clock: clock, options: options) { device in
+        let device = SimulatedDevice(topic: Self.topic, clock: clock, options: options) { device in
             var configuration = try ExtensionConfiguration(
-                topic: DeviceFixture.topic, keyring: KeysetKeyring(Keyset([Keyset.Entry(record, KeyLifecycle())])),
+                topic: Self.topic, keyring: KeysetKeyring(Keyset([Keyset.Entry(record, KeyLifecycle())])),
                 senders: .unsigned, fallback: .outerAlert(orElse: .standard))
             configuration.store = SharedStore(folder: path + "/store", role: .extension)
             configuration.attachments = AttachmentStage(
@@ -66,7 +70,6 @@ extension DeviceSuite {
     }
 }
 
-/// A stage that waits for the clock.
 struct Waiting: ContentStage {
     let clock: SimulatedClock
     let duration: Duration

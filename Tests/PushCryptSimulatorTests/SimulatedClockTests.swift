@@ -5,9 +5,9 @@ import Testing
 @testable import PushCryptSimulator
 
 @Suite struct SimulatedClockTests {
-    @Test("events fire in the order of their times when the clock passes them, and cancelled ones never")
-    func order() {
-        let clock = SimulatedClock()
+    private let clock = SimulatedClock()
+
+    @Test func `events fire in the order of their times when the clock passes them, and cancelled ones never`() {
         let fired = Locked<[Int]>([])
         for (number, seconds) in [(1, 3), (2, 1), (3, 2), (4, 2)] {
             _ = clock.schedule(after: .seconds(seconds)) { fired.withLock { $0.append(number) } }
@@ -22,9 +22,7 @@ import Testing
         #expect(fired.withLock { $0 } == [2, 3, 4, 1])
     }
 
-    @Test("each of two waits at once ends at its own time, and so does what follows the first")
-    func waitsAtOnce() async {
-        let clock = SimulatedClock()
+    @Test func `each of two waits at once ends at its own time, and so does what follows the first`() async {
         let ends = await clock.run {
             @Sendable func end(_ seconds: [Int]) async -> [Duration] {
                 var ends: [Duration] = []
@@ -40,9 +38,7 @@ import Testing
         #expect(ends == [.seconds(5), .seconds(6), .seconds(20)])
     }
 
-    @Test("a wait ends at its time although a deadline fires before it, without patience")
-    func deadlineBeforeWait() async {
-        let clock = SimulatedClock()
+    @Test func `a wait ends at its time although a deadline fires before it, without patience`() async {
         let fired = Locked<[Duration]>([])
         let isImpatient = Locked(false)
         let onImpatience: @Sendable () -> Void = { isImpatient.withLock { $0 = true } }
@@ -54,9 +50,7 @@ import Testing
         #expect(!isImpatient.withLock { $0 })
     }
 
-    @Test("work that waits for something else moves the clock to its own deadlines, and to no other event")
-    func impatience() async {
-        let clock = SimulatedClock()
+    @Test func `work that waits for something else moves the clock only to its own deadlines`() async {
         let fired = Locked<[Int]>([])
         _ = clock.schedule(after: .seconds(365 * 86_400)) { fired.withLock { $0.append(1) } }
         let (impatience, continuation) = AsyncStream.makeStream(of: Void.self)
@@ -71,9 +65,7 @@ import Testing
         #expect(fired.withLock { $0 } == [2])
     }
 
-    @Test("the clock doesn't move for one work while another one runs")
-    func twoRuns() async {
-        let clock = SimulatedClock()
+    @Test func `the clock doesn't move for one work while another one runs`() async {
         let begun = Signal()
         async let waiting = clock.run {
             begun.give()
@@ -89,9 +81,7 @@ import Testing
         #expect(await waiting == .seconds(5))
     }
 
-    @Test("a wait that was begun before the work moves no clock, and ends when the clock passes it")
-    func foreignWait() async throws {
-        let clock = SimulatedClock()
+    @Test func `a wait from before the work moves no clock, and ends when the clock passes it`() async throws {
         let (waits, continuation) = AsyncStream.makeStream(of: Void.self)
         let foreign = Task {
             continuation.yield()

@@ -1,6 +1,4 @@
 import Foundation
-import PushCryptCore
-import PushCryptExtension
 import PushCryptPrimitives
 import PushCryptSimulator
 import PushCryptTestSupport
@@ -12,11 +10,8 @@ import Testing
 
     init() throws { fixture = try DeviceFixture() }
 
-    @Test("a process that the system ends posts no receipt any more, and the app sends it")
-    func endedBeforeReceipt() async throws {
-        var options = SimulatedDevice.Options()
-        options.endsProcessAfter = .seconds(5)
-        let device = try await device(options) { configuration, device in
+    @Test func `a process that the system ends posts no receipt any more, and the app sends it`() async throws {
+        let device = try await device(Self.options { $0.endsProcessAfter = .seconds(5) }) { configuration, device in
             configuration.receipts = try? ReceiptPosting(
                 to: "https://example.com/r", transport: device.network, delay: .init { .seconds(10) })
         }
@@ -26,34 +21,25 @@ import Testing
         #expect(try SharedStore(folder: folder.path + "/store", role: .app).receiptCount() == 1)
     }
 
-    @Test("the end of a process after the start of a push doesn't end it during the next push")
-    func endsOnlyItsPush() async throws {
-        var options = SimulatedDevice.Options()
-        options.endsProcessAfter = .seconds(5)
-        let device = try await device(options)
+    @Test func `the end of a process after the start of a push doesn't end it during the next push`() async throws {
+        let device = try await device(Self.options { $0.endsProcessAfter = .seconds(5) })
         device.network.serve(Self.png, at: "https://example.com/p.png", for: .seconds(4))
         let json = #"{"aps":{"alert":{"title":"Zoë"}},"image_url":"https://example.com/p.png"}"#
-        let first = try seal(json)
-        #expect(await device.receive(first).isRestored)
-        let second = try seal(json)
-        #expect(await device.receive(second).isRestored)
+        for _ in 1...2 { #expect(await device.receive(try seal(json)).isRestored) }
         #expect(clock.elapsed == .seconds(8))
     }
 
-    @Test("two pushes with one collapse id at the same time get their own reports")
-    func reportsAtOnce() async throws {
+    @Test func `two pushes with one collapse id at the same time get their own reports`() async throws {
         let device = try await device()
         let headers = PushHeaders(topic: Self.topic, collapseID: "c")
-        let (one, two) = (
-            try seal(#"{"aps":{"alert":"1"},"push_id":"1"}"#), try seal(#"{"aps":{"alert":"2"},"push_id":"2"}"#)
-        )
+        let one = try seal(#"{"aps":{"alert":"1"},"push_id":"1"}"#)
+        let two = try seal(#"{"aps":{"alert":"2"},"push_id":"2"}"#)
         async let first = device.receive(one, headers)
         async let second = device.receive(two, headers)
         #expect(await [first.report?.pushID, second.report?.pushID] == ["1", "2"])
     }
 
-    @Test("a session that runs on after its process has ended doesn't report for the next push of its collapse id")
-    func lateReport() async throws {
+    @Test func `a session that runs on after its process ended doesn't report for the next push`() async throws {
         let device = try await device()
         let headers = PushHeaders(topic: Self.topic, collapseID: "c")
         _ = clock.schedule(after: .seconds(3)) { device.endExtensionProcess() }
@@ -67,8 +53,7 @@ import Testing
         }
     }
 
-    @Test("of two pushes in one process, each is warned after its own 29 seconds")
-    func ownWarning() async throws {
+    @Test func `of two pushes in one process, each is warned after its own 29 seconds`() async throws {
         let (waits, begins) = (AsyncStream.makeStream(of: Void.self), AsyncStream.makeStream(of: Void.self))
         let device = try await device { configuration, device in
             configuration.deadline = .seconds(300)
@@ -88,12 +73,10 @@ import Testing
         async let first = device.receive(one)
         #expect(await first.isRestored)
         #expect(await second.isRestored)
-        let times = device.center.presentations.map { $0.notification.time.seconds - Self.start.seconds }
-        #expect(times == [29, 49])
+        #expect(presentedSeconds(device) == [29, 49])
     }
 
-    @Test("a push with text only is complete while another one waits for its picture")
-    func atOnce() async throws {
+    @Test func `a push with text only is complete while another one waits for its picture`() async throws {
         let device = try await device { configuration, device in
             configuration.stages = [Busy(network: device.network)]
         }
@@ -105,12 +88,10 @@ import Testing
         let (shown, pictured) = await (first, second)
         #expect(shown.isRestored && shown.report?.stageFailures == [])
         #expect(pictured.isRestored && pictured.content?.attachments.count == 1)
-        let times = device.center.presentations.map { $0.notification.time.seconds - Self.start.seconds }
-        #expect(times == [0, 5])
+        #expect(presentedSeconds(device) == [0, 5])
     }
 
-    @Test("a stage that fetches files at once takes the time of the longest, and each file comes at its own time")
-    func filesAtOnce() async throws {
+    @Test func `a stage that fetches files at once takes the longest time, and each file its own`() async throws {
         let times = Locked<[Duration]>([])
         let device = try await device { configuration, device in
             configuration.stages = [Fetching(device: device, times: times)]
@@ -153,35 +134,34 @@ import Testing
         }
     }
 
-    @Test("the app opens a placeholder whose picture takes time, in the time of the clock")
-    func keptPicture() async throws {
-        let device = try await device()
+    /// Receives a push with a picture before the first unlock.
+    private func receiveLocked(_ device: SimulatedDevice) async throws -> String {
         device.restart()
         device.network.serve(Self.png, at: "https://example.com/p.png", for: .seconds(2))
         let payload = try seal(#"{"aps":{"alert":"x"},"image_url":"https://example.com/p.png"}"#)
-        #expect(await device.receive(payload).failure == .keyLocked)
+        let reception = await device.receive(payload)
+        #expect(reception.failure == .keyLocked)
         device.unlock()
+        return try #require(reception.requestID)
+    }
+
+    @Test func `the app opens a placeholder whose picture takes time, in the time of the clock`() async throws {
+        let device = try await device()
+        _ = try await receiveLocked(device)
         let kept = try #require(try device.keptNotifications())
         let outcomes = await kept.open()
         #expect(outcomes.map(\.failure) == [nil] && outcomes.first?.content?.attachments.count == 1)
         #expect(clock.elapsed == .seconds(2))
     }
 
-    @Test("a tapped placeholder is opened at once, without its picture, and leaves no file")
-    func tappedPicture() async throws {
+    @Test func `a tapped placeholder is opened at once, without its picture, and leaves no file`() async throws {
         let app = await Answering(network: nil)
         let device = try await device()
-        device.restart()
-        device.network.serve(Self.png, at: "https://example.com/p.png", for: .seconds(2))
-        let payload = try seal(#"{"aps":{"alert":"x"},"image_url":"https://example.com/p.png"}"#)
-        let id = try #require(await device.receive(payload).requestID)
-        device.unlock()
+        let id = try await receiveLocked(device)
         device.center.setResponder(app, kept: try device.keptNotifications())
         try await device.center.open(id)
-        guard case .restored = await app.notifications.first else {
-            Issue.record("the placeholder wasn't opened")
-            return
-        }
+        let isRestored = if case .restored = await app.notifications.first { true } else { false }
+        #expect(isRestored)
         #expect(clock.elapsed == .zero && device.network.requested.isEmpty)
         #expect((try? folder.names(in: "attachments")) ?? [] == [])
     }
@@ -206,8 +186,7 @@ import Testing
         func received(_ response: ReceivedResponse) async { await add(response.notification) }
     }
 
-    @Test("an app that asks a slow server before it presents or opens a notification takes the time of the clock")
-    func slowResponder() async throws {
+    @Test func `an app that asks a slow server before it answers takes the time of the clock`() async throws {
         let device = try await device()
         device.network.serve([1], at: "https://example.com/settings", for: .seconds(3))
         let app = await Answering(network: device.network)
@@ -220,8 +199,7 @@ import Testing
         #expect(await app.notifications.count == 2)
     }
 
-    @Test("an attachment that the system refuses is left out of what the app opens")
-    func keptRefusedPicture() async throws {
+    @Test func `an attachment that the system refuses is left out of what the app opens`() async throws {
         let device = try await device { [folder] configuration, _ in
             configuration.stages = [Attaching(folder: folder)]
         }
@@ -234,7 +212,6 @@ import Testing
         #expect(outcomes.first?.content?.attachments == [] && outcomes.first?.isRemoved == true)
     }
 
-    /// Attaches a file that isn't a picture.
     private struct Attaching: ContentStage {
         let folder: TemporaryFolder
 
@@ -246,8 +223,7 @@ import Testing
         }
     }
 
-    @Test("a locked screen takes the app out of the foreground")
-    func lockedApp() async throws {
+    @Test func `a locked screen takes the app out of the foreground`() async throws {
         let device = try await device()
         device.center.appState = .foreground
         device.lock()
@@ -256,8 +232,7 @@ import Testing
         #expect(device.center.presentations.last?.isBanner == true)
     }
 
-    @Test("a network that is off line fails at once, and one that goes off line during a transfer at its end")
-    func networkOffline() async throws {
+    @Test func `a network off line fails at once, and one that goes off line at the transfer's end`() async throws {
         let network = SimulatedNetwork(clock)
         network.serve([1], at: "https://example.com/a", for: .seconds(10))
         _ = clock.schedule(after: .seconds(4)) { network.isOffline = true }
@@ -270,7 +245,6 @@ import Testing
     }
 }
 
-/// Tells that a push has reached its stages.
 private struct Signalling: ContentStage {
     let begins: AsyncStream<Void>.Continuation
 

@@ -1,6 +1,5 @@
 import Foundation
 import PushCryptAppleUI
-import PushCryptPrimitives
 import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
@@ -45,7 +44,6 @@ import UserNotificationsUI
         }
     }
 
-    /// Waits until a notification is shown.
     func isShown() async {
         for await _ in ends.stream { return }
     }
@@ -53,9 +51,7 @@ import UserNotificationsUI
 
 /// What runs the app's code.
 @MainActor private protocol Host {
-    /// The user opens a notification.
     func open(_ content: NotificationContent) async throws
-    /// The names of the actions that are shown.
     var actions: [String] { get }
     func choose(_ actionID: String, text: String?) async throws -> ContentExtensionResponse
 }
@@ -149,28 +145,24 @@ import UserNotificationsUI
 
     private func content(_ category: String?) -> NotificationContent {
         var content = NotificationContent()
-        content.title.literal = "Zoë"
-        content.category = category
+        (content.title.literal, content.category) = ("Zoë", category)
         return content
     }
 
     @Test(
-        "each answer of a content extension decides whether the notification stays and whether the app gets the action",
+        "an answer decides whether the notification stays and whether the app gets the action, also one with a text",
         arguments: Place.allCases,
-        [("KEEP", ContentExtensionResponse.doNotDismiss), ("CLOSE", .dismiss), ("PASS", .dismissAndForward)])
-    func answers(_ place: Place, _ action: (id: String, answer: ContentExtensionResponse)) async throws {
+        [
+            ("KEEP", nil, ContentExtensionResponse.doNotDismiss, "KEEP! "), ("CLOSE", nil, .dismiss, "CLOSE! "),
+            ("PASS", nil, .dismissAndForward, "PASS! "), ("REPLY", "At eight", .dismissAndForward, "Reply At eight"),
+        ])
+    func answers(
+        _ place: Place, _ action: (id: String, text: String?, answer: ContentExtensionResponse, log: String)
+    ) async throws {
         let host = try await host(place)
         try await host.open(content("CHAT"))
-        #expect(try await host.choose(action.id, text: nil) == action.answer)
-        #expect(view.log == ["Zoë CHAT", action.id + "! "])
-    }
-
-    @Test("an action with a text field brings the text that the user wrote", arguments: Place.allCases)
-    func text(_ place: Place) async throws {
-        let host = try await host(place)
-        try await host.open(content("CHAT"))
-        #expect(try await host.choose("REPLY", text: "At eight") == .dismissAndForward)
-        #expect(view.log == ["Zoë CHAT", "Reply At eight"])
+        #expect(try await host.choose(action.id, text: action.text) == action.answer)
+        #expect(view.log == ["Zoë CHAT", action.log])
     }
 
     @Test("the actions are those that the extension sets, also after an action", arguments: Place.allCases)
@@ -183,9 +175,7 @@ import UserNotificationsUI
         #expect(host.actions == ["REPLY"])
     }
 
-    @Test(
-        "an attachment is read between start and stop of its access, and neither before nor after",
-        arguments: Place.allCases)
+    @Test("an attachment is read between start and stop of its access only", arguments: Place.allCases)
     func attachment(_ place: Place) async throws {
         let host = try await host(place)
         let folder = try TemporaryFolder()
@@ -209,9 +199,7 @@ import UserNotificationsUI
         #expect(view.log == ["Zoë CHAT"])
     }
 
-    @Test(
-        "a tap, a dismissal and an action of another category are passed on to the app, and the extension isn't asked")
-    func passedOn() async {
+    @Test func `a tap, a dismissal and an action of another category go to the app without the extension`() async {
         let system = System(view)
         await system.open(content("CHAT"))
         for id in [UNNotificationDefaultActionIdentifier, UNNotificationDismissActionIdentifier] {
@@ -222,8 +210,7 @@ import UserNotificationsUI
         #expect(view.log == ["Zoë CHAT"])
     }
 
-    @Test("an action that the system doesn't list, and one without an extension context, has its name and no title")
-    func unknownAction() async {
+    @Test func `an action that isn't listed, or without an extension context, has its name and no title`() async {
         let adapter = ContentExtensionAdapter(view, in: nil)
         let notification = UNNotification(
             stubRequest: UNNotificationRequest(identifier: "1", content: content("CHAT").systemContent, trigger: nil))

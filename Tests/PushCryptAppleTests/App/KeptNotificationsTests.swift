@@ -1,6 +1,4 @@
 import Foundation
-import PushCryptCore
-import PushCryptExtension
 import PushCryptPrimitives
 import PushCryptSimulator
 import PushCryptTestSupport
@@ -20,6 +18,34 @@ private struct LockableKeyring: RecipientKeyring {
     }
 }
 
+/// An app's delegate, which remembers what it gets.
+@MainActor private final class Responder: NotificationResponder {
+    var seen: [ReceivedNotification] = []
+    var responses: [ReceivedResponse] = []
+    let settings = AsyncStream<ReceivedNotification?>.makeStream()
+
+    func presentation(of notification: ReceivedNotification) async -> PresentationOptions {
+        seen.append(notification)
+        return notification.restored == nil ? [] : [.banner, .list, .sound, .badge]
+    }
+
+    func received(_ response: ReceivedResponse) async { responses.append(response) }
+    func openSettings(from notification: ReceivedNotification?) async { settings.continuation.yield(notification) }
+}
+
+extension ReceivedNotification {
+    fileprivate var restored: Restored? { if case .restored(let restored) = self { restored } else { nil } }
+    fileprivate var request: NotificationRequest? { if case .local(let request) = self { request } else { nil } }
+}
+
+extension PushCryptNotificationDelegate {
+    fileprivate func respond(_ response: UNNotificationResponse, _ center: UNUserNotificationCenter) async {
+        await withCheckedContinuation { continuation in
+            userNotificationCenter(center, didReceive: response) { continuation.resume() }
+        }
+    }
+}
+
 /// What the app opens that the extension couldn't.
 @MainActor @Suite struct KeptNotificationsTests {
     private let channel: Channel
@@ -35,19 +61,20 @@ private struct LockableKeyring: RecipientKeyring {
     }
 
     private func configuration() throws -> ExtensionConfiguration {
-        let store = store(.extension)
-        return try channel.configuration { [keyring, channel, time] in
-            $0 = try! ExtensionConfiguration(
-                topic: Channel.topic, keyring: keyring, senders: channel.senders, fallback: Channel.fallback)
-            $0.clock = { time.withLock { $0 } }
-            $0.timer = ManualTimer()
-            $0.store = store
-        }
+        var configuration = try ExtensionConfiguration(
+            topic: Channel.topic, keyring: keyring, senders: channel.senders, fallback: Channel.fallback)
+        configuration.clock = { [time] in time.withLock { $0 } }
+        configuration.timer = ManualTimer()
+        configuration.store = store(.extension)
+        return configuration
     }
 
     private func store(_ role: SharedStore.Role) -> SharedStore {
         SharedStore(folder: folder.path + "/store", role: role)
     }
+
+    private func setLocked(_ isLocked: Bool) { keyring.isLocked.withLock { $0 = isLocked } }
+    private func setTime(_ time: UnixTime) { self.time.withLock { $0 = time } }
 
     /// Delivers a push to the extension and puts its notification on the screen.
     @discardableResult
@@ -59,12 +86,22 @@ private struct LockableKeyring: RecipientKeyring {
         return content
     }
 
-    private var verifier: NotificationVerifier {
-        NotificationVerifier(store: SharedStore(folder: folder.path + "/store", role: .app)) { Channel.now }
+    /// Delivers a push while the device is locked, and unlocks it.
+    @discardableResult
+    private func deliverLocked(_ json: String = json) async throws -> [UInt8] {
+        setLocked(true)
+        let payload = try channel.seal(json)
+        try await deliver(payload)
+        setLocked(false)
+        return payload
     }
 
-    private func kept(_ configuration: ExtensionConfiguration) -> KeptNotifications {
-        KeptNotifications(configuration, inSystem: SystemNotifications(center))
+    private var verifier: NotificationVerifier { NotificationVerifier(store: store(.app)) { Channel.now } }
+
+    private func kept(_ change: (inout ExtensionConfiguration) -> Void = { _ in }) throws -> KeptNotifications {
+        var configuration = try configuration()
+        change(&configuration)
+        return KeptNotifications(configuration, inSystem: SystemNotifications(center))
     }
 
     private func received(_ request: UNNotificationRequest) async -> ReceivedNotification {
@@ -73,46 +110,35 @@ private struct LockableKeyring: RecipientKeyring {
 
     private static let json = #"{"aps":{"alert":{"title":"Zoë","body":"Hi"},"badge":2},"n":1.5}"#
 
-    @Test("a placeholder of a locked device is replaced by the restored notification once the keys can be read")
-    func unlocked() async throws {
-        let placeholder = try await deliver(channel.seal(Self.json))
-        #expect(placeholder.title == "New message")
+    @Test func `a locked device's placeholder is replaced by its message once the keys can be read`() async throws {
+        #expect(try await deliver(channel.seal(Self.json)).title == "New message")
         #expect(await received(center.stubDelivered[0]) == .unverified(.init(requestID: "1", reason: .sealed)))
-        let kept = kept(try configuration())
+        let kept = try kept()
         #expect(await kept.open().map(\.failure) == [.keyLocked])
         #expect(center.stubDelivered.map(\.identifier) == ["1"])
-        keyring.isLocked.withLock { $0 = false }
+        setLocked(false)
         let outcomes = await kept.open()
-        #expect(outcomes.map(\.failure) == [nil])
-        #expect(outcomes.map(\.requestID) == ["1-opened"])
+        #expect(outcomes.map(\.failure) == [nil] && outcomes.map(\.requestID) == ["1-opened"])
         #expect(outcomes.first?.content?.body.literal == "Hi")
         #expect(center.stubDelivered.map(\.identifier) == ["1-opened"])
         let shown = try #require(center.stubDelivered.first)
         #expect(shown.content.title == "Zoë" && shown.content.badge == 2)
-        guard case .restored(let restored) = await received(shown) else {
-            Issue.record("the replacing notification isn't verified")
-            return
-        }
+        let restored = try #require(await received(shown).restored)
         #expect(String(decoding: restored.payload, as: UTF8.self).contains(#""n":1.5"#))
         #expect(await kept.open().isEmpty)
     }
 
-    @Test("a message that the app opened isn't shown again by the extension")
-    func replayed() async throws {
-        let payload = try channel.seal(Self.json)
-        try await deliver(payload)
-        keyring.isLocked.withLock { $0 = false }
-        _ = await kept(try configuration()).open()
+    @Test func `a message that the app opened isn't shown again by the extension`() async throws {
+        let payload = try await deliverLocked()
+        _ = try await kept().open()
         #expect(try await deliver(payload).body == "")
         #expect(center.stubDelivered.map(\.content.title) == ["Zoë", "New message"])
     }
 
-    @Test("if the restored notification can't be shown, the placeholder stays, and the next call shows it")
-    func notShown() async throws {
-        try await deliver(channel.seal(Self.json))
-        keyring.isLocked.withLock { $0 = false }
+    @Test func `a placeholder stays if its message can't be shown, and the next call shows it`() async throws {
+        try await deliverLocked()
         center.stubError = CocoaError(.featureUnsupported)
-        let kept = kept(try configuration())
+        let kept = try kept()
         let outcomes = await kept.open()
         #expect(outcomes.map(\.requestID) == [nil] && outcomes.map(\.failure) == [.internalError])
         #expect(center.stubDelivered.map(\.identifier) == ["1"])
@@ -121,115 +147,88 @@ private struct LockableKeyring: RecipientKeyring {
         #expect(center.stubDelivered.map(\.content.title) == ["Zoë"])
     }
 
-    /// Attaches a file that doesn't exist.
-    private struct Attaching: ContentStage {
+    private struct Stage: ContentStage {
+        let change: @Sendable (inout NotificationContent) -> Void
+
         func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
             var content = content
-            content.attachments = [.init(identifier: "photo", path: "/none/a.png", type: .png)]
+            change(&content)
             return content
         }
     }
 
-    @Test("an attachment that the system refuses is left out, and the message is shown")
-    func refusedAttachment() async throws {
-        try await deliver(channel.seal(Self.json))
-        keyring.isLocked.withLock { $0 = false }
-        var configuration = try configuration()
-        configuration.stages = [Attaching()]
-        let outcomes = await kept(configuration).open()
+    @Test func `an attachment that the system refuses is left out, and the message is shown`() async throws {
+        try await deliverLocked()
+        let stage = Stage { $0.attachments = [.init(identifier: "photo", path: "/none/a.png", type: .png)] }
+        let outcomes = try await kept { $0.stages = [stage] }.open()
         #expect(outcomes.map(\.failure) == [.attachmentFailed] && outcomes.first?.content?.attachments == [])
         #expect(center.stubDelivered.map(\.content.title) == ["Zoë"])
     }
 
-    @Test("two calls at once show the message once, and a retraction removes it")
-    func twoCalls() async throws {
+    @Test func `a message that a stage suppresses removes its placeholder and shows nothing`() async throws {
+        try await deliverLocked()
+        let kept = try kept {
+            $0.hasFilteringEntitlement = true
+            $0.stages = [Stage { $0.isSuppressed = true }]
+        }
+        let outcomes = await kept.open()
+        #expect(outcomes.map(\.isRemoved) == [true] && outcomes.map(\.requestID) == [nil])
+        #expect(center.stubDelivered.isEmpty)
+    }
+
+    @Test func `a key without a literal text is looked up in the app's strings`() async throws {
+        try await deliverLocked(#"{"aps":{"alert":{"title-loc-key":"NEW","loc-key":"none"}}}"#)
+        _ = try await kept { $0.strings = ["NEW": "Neu"] }.open()
+        #expect(center.stubDelivered.map(\.content.title) == ["Neu"])
+    }
+
+    @Test func `two calls at once show the message once, and a retraction removes it`() async throws {
         for number in 0..<8 {
-            let payload = try channel.seal(Self.json)
-            try await deliver(payload)
-            keyring.isLocked.withLock { $0 = false }
-            let kept = kept(try configuration())
+            try await deliverLocked()
+            let kept = try kept()
             async let first = kept.open()
             async let second = kept.open()
             let failures = await (first + second).map(\.failure)
             #expect(failures.filter { $0 == nil }.count == 1, "round \(number)")
             #expect(center.stubDelivered.map(\.identifier) == ["1-opened"])
             // The store still knows which notification shows the message.
-            time.withLock { $0 = Channel.now + 86_400 * 60 }
-            try store(.app).sweep(SystemNotifications(center), at: time.withLock { $0 })
+            try store(.app).sweep(SystemNotifications(center), at: Channel.now + 86_400 * 60)
             #expect(center.stubDelivered.isEmpty)
-            time.withLock { $0 = Channel.now }
-            keyring.isLocked.withLock { $0 = true }
         }
     }
 
-    @Test("a message that expired removes its placeholder, and one that was shown meanwhile doesn't")
-    func finalFailures() async throws {
-        let payload = try channel.seal(Self.json)
-        try await deliver(payload)
-        keyring.isLocked.withLock { $0 = false }
-        time.withLock { $0 = Channel.now + 86_400 * 60 }
-        let outcomes = await kept(try configuration()).open()
+    @Test func `an expired message removes its placeholder, and one that was shown meanwhile doesn't`() async throws {
+        let payload = try await deliverLocked()
+        setTime(Channel.now + 86_400 * 60)
+        let outcomes = try await kept().open()
         #expect(outcomes.map(\.failure) == [.expired] && outcomes.map(\.isRemoved) == [true])
         #expect(center.stubDelivered.isEmpty)
 
-        time.withLock { $0 = Channel.now }
-        keyring.isLocked.withLock { $0 = true }
+        setTime(Channel.now)
+        setLocked(true)
         try await deliver(payload)
-        keyring.isLocked.withLock { $0 = false }
+        setLocked(false)
         let service = TestService { [self] in try configuration() }
         _ = await (try service.receive(payload)).content()
-        #expect(await kept(try configuration()).open().map(\.failure) == [.replayed])
+        #expect(try await kept().open().map(\.failure) == [.replayed])
         #expect(center.stubDelivered.map(\.identifier) == ["1"])
     }
 
-    @Test("a placeholder that can't be opened is tried again, and counted once")
-    func countedOnce() async throws {
+    @Test func `a placeholder that can't be opened is tried again, and counted once`() async throws {
         try await deliver(channel.seal(Self.json))
-        for _ in 0..<3 { #expect(await kept(try configuration()).open().map(\.failure) == [.keyLocked]) }
+        for _ in 0..<3 { #expect(try await kept().open().map(\.failure) == [.keyLocked]) }
         #expect(try store(.app).statistics().failures[.keyLocked]?.count == 1)
-        keyring.isLocked.withLock { $0 = false }
-        #expect(await kept(try configuration()).open().map(\.failure) == [nil])
+        setLocked(false)
+        #expect(try await kept().open().map(\.failure) == [nil])
         #expect(try store(.app).statistics().opened?.count == 1)
     }
 
-    private struct Suppressing: ContentStage {
-        func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
-            var content = content
-            content.isSuppressed = true
-            return content
-        }
-    }
-
-    @Test("a message that a stage suppresses removes its placeholder and shows nothing")
-    func suppressed() async throws {
-        try await deliver(channel.seal(Self.json))
-        keyring.isLocked.withLock { $0 = false }
-        var configuration = try configuration()
-        configuration.hasFilteringEntitlement = true
-        configuration.stages = [Suppressing()]
-        let outcomes = await kept(configuration).open()
-        #expect(outcomes.map(\.isRemoved) == [true] && outcomes.map(\.requestID) == [nil])
-        #expect(center.stubDelivered.isEmpty)
-    }
-
-    @Test("a key without a literal text is looked up in the app's strings")
-    func strings() async throws {
-        try await deliver(channel.seal(#"{"aps":{"alert":{"title-loc-key":"NEW","loc-key":"none"}}}"#))
-        keyring.isLocked.withLock { $0 = false }
-        var configuration = try configuration()
-        configuration.strings = ["NEW": "Neu"]
-        _ = await kept(configuration).open()
-        #expect(center.stubDelivered.map(\.content.title) == ["Neu"])
-    }
-
-    @Test("a tapped placeholder is restored for the app, once, and shows nothing")
-    func tapped() async throws {
-        try await deliver(channel.seal(Self.json))
-        keyring.isLocked.withLock { $0 = false }
+    @Test func `a tapped placeholder is restored for the app, once, and shows nothing`() async throws {
+        try await deliverLocked()
         let placeholder = DeliveredNotification(UNNotification(stubRequest: center.stubDelivered[0]), nil)
         // The system has removed it.
         center.stubDelivered = []
-        let kept = kept(try configuration())
+        let kept = try kept()
         let restored = try #require(await kept.restored(placeholder))
         #expect(String(decoding: restored.payload, as: UTF8.self).contains(#""n":1.5"#))
         #expect(restored.requestID == "1" && restored.messageID.utf8.count == 22)
@@ -237,55 +236,36 @@ private struct LockableKeyring: RecipientKeyring {
         #expect(center.stubDelivered.isEmpty)
     }
 
-    @Test("a tapped placeholder that can't be opened yet is shown by a later call, once")
-    func tappedEarly() async throws {
+    @Test func `a tapped placeholder that can't be opened yet is shown by a later call, once`() async throws {
         try await deliver(channel.seal(Self.json))
         let placeholder = DeliveredNotification(UNNotification(stubRequest: center.stubDelivered[0]), nil)
         center.stubDelivered = []
-        let kept = kept(try configuration())
-        #expect(await kept.restored(placeholder) == nil)
-        #expect(await kept.restored(placeholder) == nil)
+        let kept = try kept()
+        for _ in 1...2 { #expect(await kept.restored(placeholder) == nil) }
         #expect(await kept.open().map(\.failure) == [.keyLocked])
-        keyring.isLocked.withLock { $0 = false }
+        setLocked(false)
         #expect(await kept.open().map(\.requestID) == ["1-opened"])
         #expect(center.stubDelivered.map(\.content.title) == ["Zoë"])
         center.stubDelivered = []
         #expect(await kept.open().isEmpty)
     }
 
-    @MainActor private final class Responder: NotificationResponder {
-        var responses: [ReceivedResponse] = []
-
-        func received(_ response: ReceivedResponse) async { responses.append(response) }
+    @Test(
+        "the delegate gives the app the message of a tapped placeholder, and none of a dismissed one",
+        arguments: [(UNNotificationDismissActionIdentifier, false), (UNNotificationDefaultActionIdentifier, true)])
+    func tappedForDelegate(_ action: String, _ isRestored: Bool) async throws {
+        try await deliverLocked()
+        let responder = Responder()
+        let delegate = PushCryptNotificationDelegate(verifier, responder, kept: try kept())
+        await delegate.respond(
+            UNNotificationResponse(
+                stubNotification: UNNotification(stubRequest: center.stubDelivered[0]), actionIdentifier: action),
+            center)
+        #expect((responder.responses.first?.notification.restored != nil) == isRestored)
     }
 
-    @Test("the delegate gives the app the message of a tapped placeholder, and none of a dismissed one")
-    func tappedForDelegate() async throws {
-        for (action, isRestored) in [
-            (UNNotificationDismissActionIdentifier, false), (UNNotificationDefaultActionIdentifier, true),
-        ] {
-            keyring.isLocked.withLock { $0 = true }
-            center.stubDelivered = []
-            try await deliver(channel.seal(Self.json))
-            keyring.isLocked.withLock { $0 = false }
-            let responder = Responder()
-            let delegate = PushCryptNotificationDelegate(verifier, responder, kept: kept(try configuration()))
-            let response = UNNotificationResponse(
-                stubNotification: UNNotification(stubRequest: center.stubDelivered[0]), actionIdentifier: action)
-            await withCheckedContinuation { continuation in
-                delegate.userNotificationCenter(center, didReceive: response) { continuation.resume() }
-            }
-            guard case .restored = responder.responses.first?.notification else {
-                #expect(!isRestored)
-                continue
-            }
-            #expect(isRestored)
-        }
-    }
-
-    @Test("a forged placeholder stays, and restored and other notifications aren't touched")
-    func others() async throws {
-        keyring.isLocked.withLock { $0 = false }
+    @Test func `a forged placeholder stays, and restored and other notifications aren't touched`() async throws {
+        setLocked(false)
         try await deliver(channel.seal(Self.json))
         let other = try Channel(.p256)
         for (name, payload) in [("forged", try other.seal(Self.json)), ("plain", Array(#"{"a":1}"#.utf8))] {
@@ -293,46 +273,29 @@ private struct LockableKeyring: RecipientKeyring {
             center.stubDelivered.append(
                 UNNotificationRequest(identifier: name, content: content, trigger: UNPushNotificationTrigger(stub: ())))
         }
-        let outcomes = await kept(try configuration()).open()
+        let outcomes = try await kept().open()
         #expect(outcomes.map(\.placeholderID) == ["forged"] && outcomes.map(\.failure) == [.unknownKey])
         #expect(center.stubDelivered.map(\.identifier) == ["1", "forged", "plain"])
     }
 }
 
-/// What the delegate hands the app.
 @MainActor @Suite struct NotificationDelegateTests {
-    @MainActor private final class Responder: NotificationResponder {
-        var seen: [ReceivedNotification] = []
-        var responses: [ReceivedResponse] = []
-
-        func presentation(of notification: ReceivedNotification) async -> PresentationOptions {
-            seen.append(notification)
-            if case .restored = notification { return [.banner, .list, .sound, .badge] }
-            return []
-        }
-
-        func received(_ response: ReceivedResponse) async { responses.append(response) }
-
-        let settings = AsyncStream<ReceivedNotification?>.makeStream()
-
-        func openSettings(from notification: ReceivedNotification?) async { settings.continuation.yield(notification) }
-    }
-
     private let channel: Channel
     private let folder: TemporaryFolder
     private let responder = Responder()
-    private let delegate: PushCryptNotificationDelegate
     private let center = UNUserNotificationCenter(stub: ())
 
     init() throws {
         channel = try Channel()
         folder = try TemporaryFolder()
-        delegate = PushCryptNotificationDelegate(
-            NotificationVerifier(store: SharedStore(folder: folder.path + "/store", role: .app)) { Channel.now },
+    }
+
+    private func delegate(store: String = "store") -> PushCryptNotificationDelegate {
+        PushCryptNotificationDelegate(
+            NotificationVerifier(store: SharedStore(folder: "\(folder.path)/\(store)", role: .app)) { Channel.now },
             responder, kept: nil, regions: .stub)
     }
 
-    /// Restores a push in the extension.
     private func restored() async throws -> UNNotification {
         let service = TestService { [channel, folder] in
             try channel.configuration { $0.store = SharedStore(folder: folder.path + "/store", role: .extension) }
@@ -341,120 +304,90 @@ private struct LockableKeyring: RecipientKeyring {
         return notification(await (try service.receive(channel.seal(json))).content())
     }
 
-    private func notification(_ content: UNNotificationContent, isPush: Bool = true) -> UNNotification {
-        let trigger = isPush ? UNPushNotificationTrigger(stub: ()) : nil
-        return UNNotification(stubRequest: UNNotificationRequest(identifier: "1", content: content, trigger: trigger))
+    private func notification(
+        _ content: UNNotificationContent, id: String = "1",
+        _ trigger: UNNotificationTrigger? = UNPushNotificationTrigger(stub: ())
+    ) -> UNNotification {
+        UNNotification(stubRequest: UNNotificationRequest(identifier: id, content: content, trigger: trigger))
     }
 
-    @Test("the responder sees the region of a notification that the app has scheduled for it")
-    func region() async {
-        let trigger = StubLocationTrigger(identifier: "r", center: (1, 2), radius: 100, repeats: true)
-        let request = UNNotificationRequest(identifier: "1", content: UNNotificationContent(), trigger: trigger)
-        _ = await options(UNNotification(stubRequest: request))
-        guard case .local(let seen) = responder.seen.first else { return #expect(Bool(false), "\(responder.seen)") }
-        #expect(seen.trigger == .location(.init(id: "r", latitude: 1, longitude: 2, radius: 100), repeats: true))
-    }
-
-    @Test("the responder is asked for the app's settings, from the Settings app and from a notification")
-    func settings() async throws {
-        delegate.userNotificationCenter(center, openSettingsFor: nil)
-        delegate.userNotificationCenter(center, openSettingsFor: try await restored())
-        var asked = responder.settings.stream.makeAsyncIterator()
-        #expect(await asked.next() == .some(nil))
-        guard case .some(.some(.restored)) = await asked.next() else { return #expect(Bool(false)) }
-    }
-
-    private func options(_ notification: UNNotification) async -> UNNotificationPresentationOptions {
-        await withCheckedContinuation { continuation in
+    private func options(
+        _ notification: UNNotification, _ delegate: PushCryptNotificationDelegate? = nil
+    ) async -> UNNotificationPresentationOptions {
+        let delegate = delegate ?? self.delegate()
+        return await withCheckedContinuation { continuation in
             delegate.userNotificationCenter(center, willPresent: notification) { continuation.resume(returning: $0) }
         }
     }
 
-    private func respond(_ response: UNNotificationResponse) async {
-        await withCheckedContinuation { continuation in
-            delegate.userNotificationCenter(center, didReceive: response) { continuation.resume() }
-        }
+    @Test func `the responder sees the region of a notification that the app has scheduled for it`() async throws {
+        let trigger = StubLocationTrigger(identifier: "r", center: (1, 2), radius: 100, repeats: true)
+        _ = await options(notification(UNNotificationContent(), trigger))
+        let seen = try #require(responder.seen.first?.request)
+        #expect(seen.trigger == .location(.init(id: "r", latitude: 1, longitude: 2, radius: 100), repeats: true))
     }
 
-    @Test("a restored notification is presented as verified, with its payload")
-    func verified() async throws {
+    @Test func `the app's settings are opened from the Settings app and from a notification`() async throws {
+        let delegate = delegate()
+        delegate.userNotificationCenter(center, openSettingsFor: nil)
+        delegate.userNotificationCenter(center, openSettingsFor: try await restored())
+        var asked = responder.settings.stream.makeAsyncIterator()
+        #expect(await asked.next() == .some(nil))
+        let notification = try #require(await asked.next())
+        #expect(notification?.restored != nil)
+    }
+
+    @Test func `a restored notification is presented as verified, with its payload`() async throws {
         let notification = try await restored()
         #expect(await options(notification) == [.banner, .list, .sound, .badge])
-        guard case .restored(let restored) = responder.seen.first else {
-            Issue.record("the notification isn't verified: \(responder.seen)")
-            return
-        }
+        let restored = try #require(responder.seen.first?.restored)
         #expect(restored.requestID == "1" && restored.messageID.utf8.count == 22)
         #expect(restored.payload == UserInfoJSON.json(notification.request.content.userInfo))
     }
 
     @Test(
-        "a push that the extension didn't restore is unverified, with its reason, and its content isn't given to the app"
-    )
-    func unverified() async throws {
-        let sealed = String(decoding: try channel.seal(#"{"aps":{"alert":"x"}}"#), as: UTF8.self)
-        for (json, reason) in [
-            (sealed, ReceivedNotification.Reason.sealed),
+        "a push that the extension didn't restore is unverified, with its reason, and its content isn't given to the app",
+        arguments: [
+            (nil, ReceivedNotification.Reason.sealed),
             (#"{"pushcrypt":{"status":"failed","reason":"unknownKey"}}"#, .placeholder),
             (#"{"aps":{"alert":"x"},"list":[1]}"#, .unsealed), (#"{"pushcrypt":{"status":"opened"}}"#, .unknown),
-        ] {
-            let content = try Channel.request(Array(json.utf8)).content
-            #expect(await options(notification(content)) == [])
-            #expect(responder.seen.last == .unverified(.init(requestID: "1", reason: reason)))
-        }
+        ])
+    func unverified(_ json: String?, _ reason: ReceivedNotification.Reason) async throws {
+        let payload = try json.map { Array($0.utf8) } ?? channel.seal(#"{"aps":{"alert":"x"}}"#)
+        #expect(await options(notification(try Channel.request(payload).content)) == [])
+        #expect(responder.seen.last == .unverified(.init(requestID: "1", reason: reason)))
     }
 
-    @Test("the same userInfo under another name is unverified")
-    func otherName() async throws {
-        let content = try await restored().request.content
-        let request = UNNotificationRequest(
-            identifier: "2", content: content, trigger: UNPushNotificationTrigger(stub: ()))
-        #expect(await options(UNNotification(stubRequest: request)) == [])
+    @Test func `the same userInfo under another name is unverified`() async throws {
+        #expect(await options(notification(try await restored().request.content, id: "2")) == [])
         #expect(responder.seen == [.unverified(.init(requestID: "2", reason: .unsealed))])
     }
 
-    @Test("a notification of the app itself is local")
-    func local() async throws {
-        _ = await options(notification(UNMutableNotificationContent(), isPush: false))
-        guard case .local(let request) = responder.seen.first else {
-            Issue.record("the notification isn't local: \(responder.seen)")
-            return
-        }
+    @Test func `a notification of the app itself is local`() async throws {
+        _ = await options(notification(UNMutableNotificationContent(), nil))
+        let request = try #require(responder.seen.first?.request)
         #expect(request.id == "1" && request.trigger == nil)
     }
 
-    @Test("if the store can't be read, the notification is unverified and says so")
-    func noStore() async throws {
-        let broken = PushCryptNotificationDelegate(
-            NotificationVerifier(store: SharedStore(folder: folder.path + "/none/store", role: .app)) { Channel.now },
-            responder, kept: nil)
-        let notification = try await restored()
-        await withCheckedContinuation { continuation in
-            broken.userNotificationCenter(center, willPresent: notification) { _ in continuation.resume() }
-        }
+    @Test func `if the store can't be read, the notification is unverified and says so`() async throws {
+        _ = await options(try await restored(), delegate(store: "none/store"))
         #expect(responder.seen == [.unverified(.init(requestID: "1", reason: .storeUnavailable))])
     }
 
-    @Test("taps, dismissals, actions and entered text are given to the app with the verified notification")
-    func responses() async throws {
-        let notification = try await restored()
-        for identifier in [UNNotificationDefaultActionIdentifier, UNNotificationDismissActionIdentifier, "PAY"] {
-            await respond(UNNotificationResponse(stubNotification: notification, actionIdentifier: identifier))
+    @Test func `the app gets taps, dismissals, actions and texts with the verified notification`() async throws {
+        let (notification, delegate) = (try await restored(), delegate())
+        for id in [UNNotificationDefaultActionIdentifier, UNNotificationDismissActionIdentifier, "PAY"] {
+            await delegate.respond(UNNotificationResponse(stubNotification: notification, actionIdentifier: id), center)
         }
-        await respond(
-            UNTextInputNotificationResponse(stubNotification: notification, actionIdentifier: "REPLY", userText: "Hi"))
+        await delegate.respond(
+            UNTextInputNotificationResponse(stubNotification: notification, actionIdentifier: "REPLY", userText: "Hi"),
+            center)
         #expect(responder.responses.map(\.action) == [.open, .dismiss, .custom("PAY"), .custom("REPLY")])
         #expect(responder.responses.map(\.text) == [nil, nil, nil, "Hi"])
-        for response in responder.responses {
-            guard case .restored = response.notification else {
-                Issue.record("the notification isn't verified")
-                continue
-            }
-        }
+        #expect(responder.responses.allSatisfy { $0.notification.restored != nil })
     }
 
-    @Test("the app opens the userInfo of a push once")
-    func silent() async throws {
+    @Test func `the app opens the userInfo of a push once`() async throws {
         let request = try Channel.request(
             channel.seal(#"{"aps":{"alert":"x","content-available":1},"n":1}"#, exposed: ["content-available"]))
         let opener = try channel.configuration().opener

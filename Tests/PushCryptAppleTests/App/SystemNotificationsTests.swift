@@ -1,5 +1,5 @@
 import Foundation
-import PushCryptExtension
+import PushCryptTestSupport
 import Testing
 import UserNotifications
 
@@ -42,12 +42,10 @@ import UserNotifications
         ])
     func invalidTrigger(_ trigger: NotificationTrigger) async throws {
         let error = await #expect(throws: NotificationError.self) { try await notifications.add(request("1", trigger)) }
-        #expect(error?.code == .invalidTrigger)
-        #expect(center.stubPending.isEmpty)
+        #expect(error?.code == .invalidTrigger && center.stubPending.isEmpty)
     }
 
-    @Test("a request with a file that the system can't show is invalidAttachment, and isn't added")
-    func invalidAttachment() async throws {
+    @Test func `a request with a file that the system can't show is invalidAttachment, and isn't added`() async throws {
         var content = request("1").content
         content.attachments = [.init(identifier: "photo", path: "/none/a.png", type: .png)]
         let refused = NotificationRequest(id: "1", content: content)
@@ -56,8 +54,7 @@ import UserNotifications
         #expect(center.stubDelivered.isEmpty && center.stubPending.isEmpty)
     }
 
-    @Test(
-        "a region becomes the trigger that the app makes of it, and is listed as the region", arguments: [true, false])
+    @Test("a region becomes the app's trigger, and is listed as the region", arguments: [true, false])
     func region(repeats: Bool) async throws {
         let notifications = SystemNotifications(center, regions: .stub)
         let trigger = NotificationTrigger.location(
@@ -71,8 +68,7 @@ import UserNotifications
         #expect(await self.notifications.pending().map(\.trigger) == [.unknown])
     }
 
-    @Test("pending and delivered notifications are removed one by one and all, and a push is listed as one")
-    func lists() async throws {
+    @Test func `pending and delivered notifications are listed and removed, one by one and all`() async throws {
         for id in ["a", "b", "c"] {
             try await notifications.add(request(id, .timeInterval(seconds: 60, repeats: false)))
             try await notifications.add(request("now-" + id))
@@ -91,8 +87,7 @@ import UserNotifications
         #expect(await notifications.delivered().isEmpty)
     }
 
-    @Test("categories are set and read with their actions, text fields and hidden text")
-    func categories() async throws {
+    @Test func `categories are set and read with their actions, text fields and hidden text`() async throws {
         let category = NotificationCategory(
             id: "CHAT",
             actions: [
@@ -101,14 +96,11 @@ import UserNotifications
                     id: "B", title: "b", options: .foreground,
                     textInput: .init(buttonTitle: "Send", placeholder: "Message")),
             ], hiddenPreviewsBodyPlaceholder: "%u messages", options: [.customDismissAction, .hiddenPreviewsShowTitle])
-        let plain = NotificationCategory(id: "PLAIN")
-        notifications.setCategories([category, plain])
-        let read = await notifications.categories()
-        #expect(Set(read) == [category, plain])
+        notifications.setCategories([category, NotificationCategory(id: "PLAIN")])
+        #expect(await Set(notifications.categories()) == [category, NotificationCategory(id: "PLAIN")])
     }
 
-    @Test("the settings are those of the system")
-    func settings() async throws {
+    @Test func `the settings are those of the system`() async throws {
         #expect(
             await notifications.settings()
                 == NotificationSettings(
@@ -124,8 +116,7 @@ import UserNotifications
             await notifications.settings()
                 == NotificationSettings(
                     authorization: .provisional, allowed: [.criticalAlert, .carPlay, .providesAppSettings],
-                    showsInList: true,
-                    previews: .whenUnlocked))
+                    showsInList: true, previews: .whenUnlocked))
         for (status, authorization) in [
             (UNAuthorizationStatus.notDetermined, NotificationSettings.Authorization.notDetermined), (.denied, .denied),
             (.ephemeral, .authorized),
@@ -136,8 +127,7 @@ import UserNotifications
         #expect(try await !notifications.requestAuthorization([.alert]))
     }
 
-    @Test("the badge is set, and the system's error is thrown")
-    func badge() async throws {
+    @Test func `the badge is set, and the system's error is thrown`() async throws {
         try await notifications.setBadgeCount(3)
         #expect(center.stubBadge == 3)
         center.stubError = CocoaError(.featureUnsupported)
@@ -145,9 +135,7 @@ import UserNotifications
         await #expect(throws: CocoaError.self) { try await notifications.add(request("1")) }
     }
 
-    @Test(
-        "an error of the system becomes the error that the simulator throws, and one without an equal stays the system's",
-        arguments: UNError.Code.allCases)
+    @Test("a system error becomes the simulator's, or stays if it has no equal", arguments: UNError.Code.allCases)
     func systemError(_ code: UNError.Code) async throws {
         let expected: NotificationError.Code? =
             switch code {
@@ -164,4 +152,48 @@ import UserNotifications
             #expect(expected != nil || error is UNError)
         }
     }
+}
+
+/// A process without an app bundle, such as a unit test without a host app. `UNUserNotificationCenter.current()` ends it.
+@Suite struct UnbundledProcessTests {
+    @Test func `asking for the notification centre ends a process without an app bundle, as Apple's does`() async {
+        await #expect(processExitsWith: .failure) {
+            StubProcess.current.hasAppBundle = false
+            _ = UNUserNotificationCenter.current()
+        }
+    }
+
+    @Test func `a service, its configuration and its kept notifications don't ask for the notification centre`() async {
+        await #expect(processExitsWith: .success) {
+            StubProcess.current.hasAppBundle = false
+            let channel = try Channel()
+            let payload = try channel.seal(#"{"aps":{"alert":"Hi"}}"#)
+            let service = TestService { try channel.configuration() }
+            #expect(try await service.receive(payload).content().body == "Hi")
+            _ = KeptNotifications(try channel.configuration())
+            _ = SystemNotifications()
+        }
+    }
+
+    @Test func `removing due notifications asks for the notification centre only if there are any`() async {
+        await #expect(processExitsWith: .success) {
+            StubProcess.current.hasAppBundle = false
+            let folder = try TemporaryFolder()
+            let group = AppGroup("group", folder: URL(fileURLWithPath: folder.path), topic: "com.example.app")
+            try await group.removeDueNotifications()
+        }
+    }
+}
+
+extension RegionTriggers {
+    static let stub = RegionTriggers(
+        trigger: {
+            StubLocationTrigger(
+                identifier: $0.id, center: ($0.latitude, $0.longitude), radius: $0.radius, repeats: $1)
+        },
+        region: {
+            guard let stub = $0 as? StubLocationTrigger else { return nil }
+            let (latitude, longitude) = (stub.center.latitude, stub.center.longitude)
+            return .init(id: stub.identifier, latitude: latitude, longitude: longitude, radius: stub.radius)
+        })
 }

@@ -1,9 +1,6 @@
 import Foundation
 import Intents
-import PushCryptCore
-import PushCryptExtension
 import PushCryptPrimitives
-import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 import UserNotifications
@@ -14,7 +11,6 @@ import UserNotifications
 @Suite struct AvatarTests {
     private let folder: TemporaryFolder
     private var path: String { folder.path + "/avatars" }
-
     init() throws { folder = try TemporaryFolder() }
 
     private static let host = "files.example"
@@ -28,8 +24,7 @@ import UserNotifications
         AvatarFetcher(folder: path, hosts: hosts, transport: LoopbackTransport(server))
     }
 
-    @Test("a picture is fetched once, opened, and kept for later pushes")
-    func fetchedOnce() async throws {
+    @Test func `a picture is fetched once, opened, and kept for later pushes`() async throws {
         let file = try Self.avatar()
         try await RawServer.serving([.body(file.blob)]) { server in
             let fetcher = fetcher(server)
@@ -41,7 +36,7 @@ import UserNotifications
     }
 
     @Test(
-        "a kept picture isn't given to a reference with another key, size, type or host: what is refused without it stays so",
+        "a kept picture isn't given to a reference with another key, size, digest, type or host",
         arguments: [
             ("key", TransferError.Code.damaged), ("size", .damaged), ("sha256", .damaged), ("type", .wrongType),
             ("host", .addressRefused),
@@ -63,57 +58,38 @@ import UserNotifications
         try await RawServer.serving([.body(file.blob), .body(file.blob)]) { server in
             let fetcher = fetcher(server)
             _ = try await fetcher.picture(file.reference)
-            let error = await #expect(throws: TransferError.self) { try await fetcher.picture(changed) }
-            #expect(error?.code == code)
+            await expectFailure(code) { _ = try await fetcher.picture(changed) }
             #expect(try await fetcher.picture(file.reference) == Self.png)
             #expect(server.requests.count == (member == "host" ? 1 : 2))
         }
     }
 
     @Test(
-        "a picture on a host that the app doesn't list is refused without a request",
-        arguments: [[], ["other.example"]])
-    func otherHost(_ hosts: Set<String>) async throws {
-        let file = try Self.avatar()
+        "a picture over 1 MiB, or on a host that the app doesn't list, is refused without a request",
+        arguments: [([], 0, .addressRefused), (["other.example"], 0, .addressRefused), ([host], 1 << 20, .tooLarge)]
+            as [(Set<String>, Int, TransferError.Code)])
+    func notAskedFor(_ hosts: Set<String>, _ addedByteCount: Int, _ code: TransferError.Code) async throws {
+        let file = try Self.avatar("a", Self.png + [UInt8](repeating: 0, count: addedByteCount))
         try await RawServer.serving([]) { server in
-            let error = await #expect(throws: TransferError.self) {
-                try await fetcher(server, hosts: hosts).picture(file.reference)
-            }
-            #expect(error?.code == .addressRefused)
+            await expectFailure(code) { _ = try await fetcher(server, hosts: hosts).picture(file.reference) }
             #expect(server.requests.isEmpty)
         }
     }
 
-    @Test("a picture over 1 MiB is refused without a request")
-    func tooLarge() async throws {
-        let file = try Self.avatar("a", Self.png + [UInt8](repeating: 0, count: AvatarFetcher.limitInBytes))
-        try await RawServer.serving([]) { server in
-            let error = await #expect(throws: TransferError.self) {
-                try await fetcher(server).picture(file.reference)
-            }
-            #expect(error?.code == .tooLarge)
-            #expect(server.requests.isEmpty)
-        }
-    }
-
-    @Test(
-        "a file that isn't an image, and a blob that was changed, are refused and not kept", arguments: [false, true])
+    @Test("a file that is no image, and a changed blob, are refused and not kept", arguments: [false, true])
     func refused(_ isChanged: Bool) async throws {
         let html = Array("<!DOCTYPE html><p>a page, no picture</p>".utf8)
         let file = try Self.avatar("a", isChanged ? Self.png : html)
-        var blob = file.blob
-        if isChanged { blob[blob.count - 1] ^= 1 }
+        let blob = isChanged ? file.blob.flipping(bit: file.blob.bitCount - 1) : file.blob
         try await RawServer.serving([.body(blob)]) { server in
-            let error = await #expect(throws: TransferError.self) {
-                try await fetcher(server).picture(file.reference)
+            await expectFailure(isChanged ? .damaged : .wrongType) {
+                _ = try await fetcher(server).picture(file.reference)
             }
-            #expect(error?.code == (isChanged ? .damaged : .wrongType))
         }
         #expect((try? folder.names(in: "avatars")) ?? [] == [])
     }
 
-    @Test("at most 64 pictures are kept, the newest among them")
-    func limit() async throws {
+    @Test func `at most 64 pictures are kept, the newest among them`() async throws {
         let file = try Self.avatar()
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         for number in 0..<70 { try Data([1]).write(to: folder.file("avatars/\(number)")) }
@@ -124,7 +100,6 @@ import UserNotifications
         }
     }
 
-    /// The last stage's view of a push.
     private struct Seeing: FinalStage {
         let picture: Locked<[UInt8]?>
 
@@ -137,21 +112,18 @@ import UserNotifications
     private func delivery(
         _ file: TestFile, from server: RawServer, _ change: (inout ExtensionConfiguration) throws -> Void
     ) async throws -> DeliverySession.Delivery {
-        var configuration = try ExtensionConfiguration(
-            topic: StagePush.topic, keyring: KeysetKeyring(Keyset(json: Array(StagePush.jwk()))),
-            senders: .unsigned, fallback: .outerAlert(orElse: .standard))
-        configuration.clock = { StagePush.now }
-        configuration.timer = ManualTimer()
+        var configuration = try StagePush.channel.get().configuration()
         configuration.avatars = fetcher(server)
         try change(&configuration)
-        let (payload, final) = (Array(try StagePush.sealed(attachments: [file.reference])), configuration)
+        let session = (payload: try StagePush.sealed(attachments: [file.reference]), configuration: configuration)
         return await withCheckedContinuation { continuation in
-            DeliverySession(payload: payload, configuration: final) { continuation.resume(returning: $0) }.start()
+            DeliverySession(payload: session.payload, configuration: session.configuration) {
+                continuation.resume(returning: $0)
+            }.start()
         }
     }
 
-    @Test("the last stage gets the picture, and the notification doesn't have it as an attachment")
-    func stage() async throws {
+    @Test func `the last stage gets the picture, and the notification doesn't have it as an attachment`() async throws {
         let file = try Self.avatar()
         let picture = Locked<[UInt8]?>(nil)
         try await RawServer.serving([.body(file.blob)]) { server in
@@ -161,19 +133,16 @@ import UserNotifications
         #expect(picture.withLock { $0 } == Self.png)
     }
 
-    @Test("without the picture the push is restored completely, and the stage avatar is reported")
-    func missing() async throws {
+    @Test func `without the picture the push is restored completely, and the stage avatar is reported`() async throws {
         let file = try Self.avatar()
-        try await RawServer.serving([[.head("404 X", "Content-Length: 0", "Connection: close")]]) { server in
+        try await RawServer.serving([.notFound]) { server in
             let delivery = try await delivery(file, from: server) { _ in }
             #expect(delivery.failure == nil && delivery.isRestored)
             #expect(delivery.stageFailures == [StageFailure(stage: "avatar", ending: .failed)])
         }
     }
 
-    @Test(
-        "nothing is fetched for a recipient who is shown the title only, or without a fetcher",
-        arguments: [false, true])
+    @Test("nothing is fetched for a recipient who sees only titles, or without a fetcher", arguments: [false, true])
     func notFetched(_ hasFetcher: Bool) async throws {
         let file = try Self.avatar()
         let choice = PreviewChoice(path: folder.file("choice").path)

@@ -1,6 +1,5 @@
 import Foundation
 import Intents
-import PushCryptExtension
 import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
@@ -38,8 +37,7 @@ import UserNotifications
         content.stubProvider as? INSendMessageIntent
     }
 
-    @Test("the system's object of the last stage is the one that is shown, with what it doesn't expose")
-    func object() async throws {
+    @Test func `the object of the last stage is shown, with what the system doesn't expose`() async throws {
         let content = try await shown { configuration in
             configuration.stages = [SystemContentStage { $0.title += "!" }]
             configuration.finish = FinishingStage { content, push in
@@ -48,54 +46,41 @@ import UserNotifications
             }
         }
         #expect(Self.intent(of: content)?.conversationIdentifier == "c")
-        #expect(content.title == "Zoë!")
-        #expect(content.subtitle == #"{"aps":"#)
-        #expect(content.body == "Hi")
+        #expect([content.title, content.subtitle, content.body] == ["Zoë!", #"{"aps":"#, "Hi"])
         #expect(content.sound == UNNotificationSound(named: .init("a.caf")))
         #expect(content.userInfo["n"] as? NSArray == [1])
         #expect(!(content is UNMutableNotificationContent))
     }
 
-    @Test("the last stage doesn't run if the recipient hides the text")
-    func hidden() async throws {
-        let folder = try TemporaryFolder()
+    @Test func `the last stage doesn't run if the recipient hides the text`() async throws {
         let choice = PreviewChoice(path: folder.file("preview").path)
         try choice.set(.titleOnly)
         let content = try await shown { configuration in
             configuration.preview = choice
             configuration.finish = CommunicationStage { _ in Self.message() }
         }
-        #expect(content.title == "Zoë")
-        #expect(content.body == "")
-        #expect(content.stubProvider == nil)
+        #expect(content.title == "Zoë" && content.body == "" && content.stubProvider == nil)
     }
 
-    @Test("a message becomes a communication notification with sender, conversation and group, without its text")
-    func communication() async throws {
+    @Test func `a message gives the intent its sender, conversation and group, and not its text`() async throws {
         let content = try await shown { configuration in
             configuration.finish = CommunicationStage { push in
-                let info = UserInfoJSON.dictionary(push.payload)
-                #expect(info["from"] as? String == "zoe")
+                #expect(UserInfoJSON.dictionary(push.payload)["from"] as? String == "zoe")
                 return Self.message()
             }
         }
         let intent = try #require(Self.intent(of: content))
-        #expect(intent.sender?.personHandle?.value == "zoe")
-        #expect(intent.sender?.displayName == "Zoë")
+        #expect(intent.sender?.personHandle?.value == "zoe" && intent.sender?.displayName == "Zoë")
         #expect(intent.sender?.image?.stubData == Data([1, 2, 3]))
         #expect(intent.conversationIdentifier == "c1")
         #expect(intent.speakableGroupName?.spokenPhrase == "Family")
         #expect(intent.recipients?.map(\.displayName) == ["Max"])
-        #expect(intent.content == nil)
-        #expect(content.body == "Hi")
-        #expect(content.threadIdentifier == "t")
+        #expect(intent.content == nil && content.body == "Hi" && content.threadIdentifier == "t")
     }
 
-    @Test("a push that isn't a message is shown unchanged")
-    func noMessage() async throws {
+    @Test func `a push that isn't a message is shown unchanged`() async throws {
         let content = try await shown { $0.finish = CommunicationStage { _ in nil } }
-        #expect(content.stubProvider == nil)
-        #expect(content.body == "Hi")
+        #expect(content.stubProvider == nil && content.body == "Hi")
     }
 
     /// Sets the number while the push is restored, as another message or the app does.
@@ -113,8 +98,7 @@ import UserNotifications
         configuration.stages = [Counting(store: SharedStore(folder: folder.path + "/store", role: .app))]
     }
 
-    @Test("a communication notification on whose badge other messages count shows number, sender and picture")
-    func countedMeanwhile() async throws {
+    @Test func `a communication notification shows the number that was counted meanwhile`() async throws {
         let content = try await shown { configuration in
             counting(&configuration)
             configuration.finish = CommunicationStage { _ in Self.message() }
@@ -125,8 +109,7 @@ import UserNotifications
         #expect(!(content is UNMutableNotificationContent))
     }
 
-    @Test("the given object of a last stage shows the number that was counted, and an object of the app its own")
-    func countedMeanwhileInFinishingStage() async throws {
+    @Test func `the given object shows the number that was counted, and an object of the app its own`() async throws {
         let given = try await shown { configuration in
             counting(&configuration)
             configuration.finish = FinishingStage { content, _ in
@@ -159,8 +142,7 @@ import UserNotifications
         arguments: [UNError.Code.contentProvidingObjectNotAllowed, .contentProvidingInvalid], [true, false])
     func refused(_ code: UNError.Code, isRefusedAtFirst: Bool) async throws {
         let conversation = "refused \(code) \(isRefusedAtFirst)"
-        let opener = try Opener(topic: Channel.topic, keyring: channel.keyring, senders: channel.senders)
-        let push = try opener.open(payload, at: Channel.now).get()
+        let push = try channel.opener.open(payload, at: Channel.now).get()
         let stage = CommunicationStage { _ in Self.message(conversation) }
         var content = push.content
         if isRefusedAtFirst {

@@ -1,5 +1,4 @@
 import Foundation
-import PushCryptExtension
 import PushCryptTestSupport
 import Testing
 import UserNotifications
@@ -32,8 +31,7 @@ import UserNotifications
         #expect(read.attachments.map(\.path) == content.attachments.map(\.path))
     }
 
-    @Test("the thumbnail's settings of an attachment are options of the system's object")
-    func thumbnail() {
+    @Test func `the thumbnail's settings of an attachment are options of the system's object`() {
         var content = NotificationContent()
         content.attachments = [attachment("a", .mp4), attachment("b.png", .png)]
         let part = NotificationContent.Thumbnail.Part(x: 0.25, y: 0, width: 0.5, height: 1)
@@ -55,24 +53,23 @@ import UserNotifications
             ] as NSDictionary)
     }
 
-    @Test("without a type the system derives it from the file name")
-    func withoutType() {
+    @Test func `without a type the system derives it from the file name`() {
         var content = NotificationContent()
         content.attachments = [.init(identifier: "b", path: place.file("b.png").path, type: nil)]
         #expect(content.systemContent.attachments.map(\.type) == ["public.png"])
     }
 
-    @Test("a stage's attachment that the system refuses, and a stage that refuses nothing, count what is missing")
-    func refusedInAStage() async throws {
+    @Test func `an attachment that the system refuses is missing, and text and other files stay`() async throws {
         var content = NotificationContent()
+        content.title.literal = "x"
         content.attachments = [attachment("none", .png), attachment("a", .jpeg)]
-        let changed = try await SystemContentStage { $0.title = "x" }.process(content, of: Self.push())
+        #expect(content.systemContent.attachments.map(\.identifier) == ["a"] && content.systemContent.title == "x")
+        let changed = try await SystemContentStage { $0.title = "y" }.process(content, of: Self.push())
         #expect(changed.attachments == [content.attachments[1]])
         #expect(changed.missingAttachmentCount == 1)
     }
 
-    @Test("a value that is changed after a stage made its object is shown with the change")
-    func changedAfterAStage() async throws {
+    @Test func `a value that is changed after a stage made its object is shown with the change`() async throws {
         let url = place.file("a")
         let stage = SystemContentStage { system in
             let options = [UNNotificationAttachmentOptionsTypeHintKey: "public.mp3"]
@@ -91,8 +88,7 @@ import UserNotifications
             ] as NSDictionary)
     }
 
-    @Test("an attachment that a stage makes of the same file keeps the path, which the session needs")
-    func sameFile() async throws {
+    @Test func `an attachment of the same file keeps its path, which the session needs`() async throws {
         var content = NotificationContent()
         // The system writes this path in another way.
         content.attachments = [.init(identifier: "a", path: place.file(".").path + "/a", type: .gif)]
@@ -111,58 +107,40 @@ import UserNotifications
         #expect(shown.stubOptions[UNNotificationAttachmentOptionsThumbnailTimeKey] as? Int == 3)
     }
 
-    @Test("an attachment that the system refuses is left out, and text and other files stay")
-    func refusedByTheSystem() {
-        var content = NotificationContent()
-        content.title.literal = "x"
-        content.attachments = [attachment("none", .png), attachment("a", .jpeg)]
-        #expect(content.systemContent.attachments.map(\.identifier) == ["a"])
-        #expect(content.systemContent.title == "x")
-    }
-
-    @Test("a stage can keep, remove and replace attachments of the system's object")
-    func changedByAStage() async throws {
-        let channel = try Channel()
-        let opener = try Opener(topic: Channel.topic, keyring: channel.keyring, senders: .unsigned)
-        let push = try opener.open(channel.seal(#"{"aps":{"alert":"x"}}"#), at: Channel.now).get()
+    @Test func `a stage can keep, remove and replace attachments of the system's object`() async throws {
+        let push = try Self.push()
         var content = push.content
         content.attachments = [attachment("a", .gif), attachment("b.png", .png)]
         #expect(try await SystemContentStage { $0.title = "x" }.process(content, of: push).attachments.count == 2)
         let without = SystemContentStage { $0.attachments.removeFirst() }
         #expect(try await without.process(content, of: push).attachments == [attachment("b.png", .png)])
-        let path = place.file("a").path
-        let with = SystemContentStage { system in
-            let options = [UNNotificationAttachmentOptionsTypeHintKey: "public.mp3"]
-            let url = URL(fileURLWithPath: path)
-            system.attachments = [try UNNotificationAttachment(identifier: "m", url: url, options: options)]
-        }
+        let with = Self.attaching("m", place.file("a"), [UNNotificationAttachmentOptionsTypeHintKey: "public.mp3"])
         let attachments = try await with.process(content, of: push).attachments
-        #expect(attachments.map(\.identifier) == ["m"])
-        #expect(attachments.map(\.path) == [path])
+        #expect(attachments.map(\.identifier) == ["m"] && attachments.map(\.path) == [place.file("a").path])
         #expect(attachments.map(\.type) == [.mp3])
     }
 
     private static func push() throws -> OpenedPush { try StagePush.opened() }
 
-    @Test("an attachment that a stage creates keeps its options and an undocumented type, also after a later stage")
-    func createdByAStage() async throws {
+    private static func attaching(
+        _ identifier: String, _ url: URL, _ options: [String: any Sendable]
+    ) -> SystemContentStage {
+        SystemContentStage {
+            $0.attachments = [try UNNotificationAttachment(identifier: identifier, url: url, options: options)]
+        }
+    }
+
+    @Test func `an attachment of a stage keeps options and an undocumented type in later stages`() async throws {
         let url = place.file("a")
         let options: [String: any Sendable] = [
             UNNotificationAttachmentOptionsTypeHintKey: "org.webmproject.webp",
             UNNotificationAttachmentOptionsThumbnailHiddenKey: true,
         ]
-        let stages = [
-            SystemContentStage { system in
-                system.attachments = [try UNNotificationAttachment(identifier: "m", url: url, options: options)]
-            },
-            SystemContentStage { $0.title = "x" },
-        ]
+        let stages = [Self.attaching("m", url, options), SystemContentStage { $0.title = "x" }]
         var content = NotificationContent()
         for stage in stages { content = try await stage.process(content, of: Self.push()) }
         let shown = try #require(content.systemContent.attachments.first)
-        #expect(shown.identifier == "m")
-        #expect(shown.url.path == url.path)
-        #expect(shown.type == "org.webmproject.webp")
+        #expect(shown.identifier == "m" && shown.url.path == url.path && shown.type == "org.webmproject.webp")
         #expect(shown.stubOptions[UNNotificationAttachmentOptionsThumbnailHiddenKey] as? Bool == true)
     }
 }

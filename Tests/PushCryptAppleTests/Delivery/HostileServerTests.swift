@@ -1,7 +1,4 @@
 import PushCryptApple
-import PushCryptCore
-import PushCryptExtension
-import PushCryptPrimitives
 import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
@@ -14,41 +11,23 @@ import Testing
         let host: NotificationHost
         let timer = ManualTimer()
         let folder: TemporaryFolder
-        let reports: Reports
+        let reports = RecordedReports()
 
         init(_ server: RawServer) throws {
             folder = try TemporaryFolder()
-            reports = Reports()
-            var configuration = try ExtensionConfiguration(
-                topic: StagePush.topic, keyring: KeysetKeyring(Keyset(json: Array(StagePush.jwk()))),
-                senders: .unsigned, fallback: .outerAlert(orElse: .standard))
-            configuration.clock = { StagePush.now }
-            configuration.timer = ManualTimer()
+            var configuration = try StagePush.channel.get().configuration()
             let transport = LoopbackTransport(server)
             configuration.attachments = AttachmentStage(
                 configuration: .init(folder: folder.path + "/files"), transport: transport, timer: ManualTimer())
             configuration.offload = OffloadFetcher(transport: transport)
             configuration.diagnostics = reports
-            let chosen = configuration
-            let hosted = SessionExtension { payload, handler in
-                DeliverySession(payload: payload, configuration: chosen, handler: handler)
+            let hosted = SessionExtension { [configuration] payload, handler in
+                DeliverySession(payload: payload, configuration: configuration, handler: handler)
             }
             host = NotificationHost(hosted, timer: timer)
         }
 
         var fileNames: [String] { (try? folder.names(in: "files")) ?? [] }
-    }
-
-    private final class Reports: DeliveryReporter {
-        let heard = Signal()
-        private let failures = Locked<[FailureClass?]>([])
-
-        var all: [FailureClass?] { failures.withLock { $0 } }
-
-        func report(_ report: DeliveryReport) {
-            failures.withLock { $0.append(report.failure) }
-            heard.give()
-        }
     }
 
     enum Answer: CaseIterable {
@@ -75,20 +54,16 @@ import Testing
         }
     }
 
-    @Test(
-        "after each wrong response of the server, the restored text is shown with the failure attachmentFailed",
-        arguments: Answer.allCases)
+    @Test("after each wrong response the restored text is shown with attachmentFailed", arguments: Answer.allCases)
     func wrongAnswer(_ answer: Answer) async throws {
         let file = try TestFile()
         try await RawServer.serving(answer.scripts(file)) { server in
             let device = try Device(server)
             let payload = try StagePush.sealed(attachments: [file.reference])
-            let shown = try #require(await device.host.deliver(Array(payload)))
+            let shown = try #require(await device.host.deliver(payload))
             #expect(shown.origin == .handedOver)
-            #expect(shown.content?.body.literal == "Hello")
-            #expect(shown.content?.attachments.isEmpty == true)
-            await device.reports.heard.wait()
-            #expect(device.reports.all == [.attachmentFailed])
+            #expect(shown.content?.body.literal == "Hello" && shown.content?.attachments == [])
+            #expect(await device.reports.failures() == [.attachmentFailed])
             #expect((device.host.handlerCallCount, device.host.breachCount) == (1, 0))
             #expect(device.fileNames.isEmpty)
         }
@@ -103,32 +78,28 @@ import Testing
         try await RawServer.serving([[.text(sent), .give(asked), .hold(closed)]]) { server in
             let device = try Device(server)
             let payload = try StagePush.sealed(attachments: [file.reference])
-            async let delivered = device.host.deliver(Array(payload))
+            async let delivered = device.host.deliver(payload)
             await asked.wait()
             device.timer.fire()
             let shown = try #require(await delivered)
-            #expect(shown.origin == .handedOver)
-            #expect(shown.content?.body.literal == "Hello")
-            await device.reports.heard.wait()
-            #expect(device.reports.all == [.attachmentFailed])
+            #expect(shown.origin == .handedOver && shown.content?.body.literal == "Hello")
+            #expect(await device.reports.failures() == [.attachmentFailed])
             await closed.wait()
             #expect(device.host.breachCount == 0)
         }
     }
 
-    @Test("an offloaded payload and its attachment are both shown")
-    func everythingIsWell() async throws {
+    @Test func `an offloaded payload and its attachment are both shown`() async throws {
         let file = try TestFile()
         let whole = try SealedBlob(Array(#"{"aps":{"alert":"All of it"}}"#.utf8), for: .payload)
         let offload = try OffloadReference(url: LoopbackTransport.origin + "p", blob: whole.reference)
         try await RawServer.serving([.body(whole.bytes), .body(file.blob)]) { server in
             let device = try Device(server)
             let payload = try StagePush.sealed(attachments: [file.reference], offload: offload)
-            let shown = try #require(await device.host.deliver(Array(payload)))
+            let shown = try #require(await device.host.deliver(payload))
             #expect(shown.content?.body.literal == "All of it")
             #expect(shown.content?.attachments.map(\.type) == [.png])
-            await device.reports.heard.wait()
-            #expect(device.reports.all == [nil])
+            #expect(await device.reports.failures() == [nil])
             #expect(device.fileNames.count == 1)
         }
     }

@@ -1,6 +1,3 @@
-import Foundation
-import PushCryptCore
-import PushCryptExtension
 import PushCryptPrimitives
 import Testing
 import UserNotifications
@@ -8,8 +5,6 @@ import UserNotifications
 @testable import PushCryptApple
 
 @Suite struct ConfigurationTests {
-    private struct NoGroup: Error {}
-
     private let channel: Channel
     private let payload: [UInt8]
 
@@ -18,56 +13,40 @@ import UserNotifications
         payload = try channel.seal(#"{"aps":{"alert":"Hi"}}"#)
     }
 
-    @Test("a service whose configure throws shows unconfiguredText with the failure internalError")
-    func failureShowsThePlaceholder() async throws {
-        let service = TestService { throw NoGroup() }
+    @Test func `if configure throws, unconfiguredText is shown with internalError or the thrown class`() async throws {
+        let service = TestService { throw CancellationError() }
         let shown = try service.receive(payload)
         let content = await shown.content()
-        #expect(content.title == "New message")
-        #expect(content.failure == "internalError")
+        #expect(content.title == "New message" && content.failure == "internalError")
         service.serviceExtensionTimeWillExpire()
         #expect(shown.count == 1)
+        let locked = TestService { throw FailureClass.keyLocked }
+        #expect(try await locked.receive(payload).content().failure == "keyLocked")
     }
 
     private final class OwnTextService: PushCryptNotificationService {
         override var unconfiguredText: Placeholder { .literal(title: "Own", body: nil) }
     }
 
-    @Test("a service without a configuration shows its own text and nothing of the outer payload")
-    func unconfiguredText() async throws {
+    @Test func `a service without a configuration shows its own text and nothing of the outer payload`() async throws {
         let hostile = Array(
             #"{"aps":{"alert":{"title":"Pay","body":"now"},"badge":9,"sound":"a.caf","category":"PAY"},"pushcrypt":0}"#
                 .utf8)
-        let shown = RecordedContents()
-        OwnTextService().didReceive(try Channel.request(hostile)) { shown.handle($0) }
-        let content = await shown.content()
-        #expect(content.title == "Own")
-        #expect(content.body == "")
-        #expect(content.badge == nil)
-        #expect(content.sound == .default)
-        #expect(content.categoryIdentifier == "")
-        #expect(content.failure == "internalError")
+        let content = try await OwnTextService().receive(hostile).content()
+        #expect([content.title, content.body, content.categoryIdentifier] == ["Own", "", ""])
+        #expect(content.badge == nil && content.sound == .default && content.failure == "internalError")
     }
 
-    @Test("a FailureClass thrown by configure is the failure of the push")
-    func failureKeepsItsClass() async throws {
-        let service = TestService { throw FailureClass.keyLocked }
-        #expect(try await service.receive(payload).content().failure == "keyLocked")
-    }
-
-    @Test("a service that doesn't override configure throws and shows the default text")
-    func notOverridden() async throws {
+    @Test func `a service without configure shows the default text, and all services share a cache`() async throws {
         let service = PushCryptNotificationService()
         #expect(throws: ExtensionSetupError.self) { try service.configure() }
-        let shown = RecordedContents()
-        service.didReceive(try Channel.request(payload)) { shown.handle($0) }
-        #expect(await shown.content().title == "New message")
+        #expect(try await service.receive(payload).content().title == "New message")
+        #expect(service.cache === PushCryptNotificationService().cache)
     }
 
-    @Test("configure is called again until it succeeds once")
-    func askedUntilItSucceeds() async throws {
+    @Test func `configure is called again until it succeeds once`() async throws {
         var answers: [() throws -> ExtensionConfiguration] = [
-            { throw NoGroup() }, { [channel] in try channel.configuration() }, { throw NoGroup() },
+            { throw CancellationError() }, { [channel] in try channel.configuration() }, { throw CancellationError() },
         ]
         let service = TestService { try answers.isEmpty ? channel.configuration() : answers.removeFirst()() }
         var failures: [String?] = []
@@ -76,43 +55,33 @@ import UserNotifications
         #expect(answers.count == 1)
     }
 
-    @Test("all services of a class use the same configuration, and other classes use their own")
-    func keptForAllServicesOfAClass() async throws {
+    @Test func `all services of a class use the same configuration, and other classes use their own`() async throws {
         let first = TestService { [channel] in try channel.configuration() }
         #expect(try await first.receive(payload).content().failure == nil)
-        let second = TestService { throw NoGroup() }
+        let second = TestService { throw CancellationError() }
         second.cache = first.cache
         #expect(try await second.receive(payload).content().failure == nil)
         let other = OtherService()
         other.cache = first.cache
-        let shown = RecordedContents()
-        other.didReceive(try Channel.request(payload)) { shown.handle($0) }
-        #expect(await shown.content().failure == "internalError")
+        #expect(try await other.receive(payload).content().failure == "internalError")
     }
 
     private final class OtherService: PushCryptNotificationService {}
 
-    @Test("all services of the process share one cache")
-    func sharedByTheProcess() {
-        #expect(PushCryptNotificationService().cache === PushCryptNotificationService().cache)
-    }
-
-    @Test("a configuration with an invalid topic throws")
-    func topicIsChecked() throws {
+    @Test func `a configuration with an invalid topic throws`() throws {
         let keyring = try channel.keyring
-        #expect(throws: KeyError.self) {
-            try ExtensionConfiguration(
-                topic: "com.example.app ", keyring: keyring, senders: .unsigned, fallback: Channel.fallback)
-        }
-        #expect(throws: KeyError.self) {
-            try ExtensionConfiguration(
-                topic: "", keyring: keyring, senders: .current { () throws(FailureClass) in throw .internalError },
-                fallback: Channel.fallback)
+        for (topic, senders) in [
+            ("com.example.app ", SenderTrust.unsigned),
+            ("", .current { () throws(FailureClass) in throw .internalError }),
+        ] {
+            #expect(throws: KeyError.self) {
+                try ExtensionConfiguration(
+                    topic: topic, keyring: keyring, senders: senders, fallback: Channel.fallback)
+            }
         }
     }
 
-    @Test("pinned senders are read for each push, and a failure to read them opens nothing")
-    func currentSenders() async throws {
+    @Test func `pinned senders are read for each push, and a failure to read them opens nothing`() async throws {
         let senders = Locked<Result<TrustedSenders, FailureClass>>(.failure(.keyLocked))
         let service = TestService { [channel] in
             var configuration = try ExtensionConfiguration(
@@ -124,8 +93,7 @@ import UserNotifications
             return configuration
         }
         let locked = try await service.receive(payload).content()
-        #expect(locked.failure == "keyLocked")
-        #expect(locked.title == "Unlock")
+        #expect(locked.failure == "keyLocked" && locked.title == "Unlock")
         let trusted = try #require(try channel.trustedSenders)
         senders.withLock { $0 = .success(trusted) }
         #expect(try await service.receive(payload).content().body == "Hi")

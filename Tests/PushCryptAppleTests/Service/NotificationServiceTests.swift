@@ -1,6 +1,5 @@
 import Foundation
-import PushCryptCore
-import PushCryptExtension
+import PushCryptPrimitives
 import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
@@ -11,30 +10,25 @@ import UserNotifications
 @Suite struct NotificationServiceTests {
     private let channel: Channel
 
-    init() throws {
-        channel = try Channel(signed: true)
-    }
+    init() throws { channel = try Channel(signed: true) }
 
-    private func service(
-        _ change: @escaping (inout ExtensionConfiguration) -> Void = { _ in }
-    ) -> TestService {
+    private func service(_ change: @escaping (inout ExtensionConfiguration) -> Void = { _ in }) -> TestService {
         TestService { [channel] in try channel.configuration(change) }
     }
 
-    @Test("a sealed push is shown with its text and userInfo")
-    func restored() async throws {
+    private func shown(_ json: String) async throws -> UNNotificationContent {
+        try await service().receive(channel.seal(json)).content()
+    }
+
+    @Test func `a sealed push is shown with its text and userInfo`() async throws {
         let payload = try channel.seal(#"{"aps":{"alert":{"title":"Zoë","body":"Hi"}},"n":[1,true]}"#)
         let shown = try service().receive(payload)
         let content = await shown.content()
-        #expect(content.title == "Zoë")
-        #expect(content.body == "Hi")
-        #expect(content.userInfo["n"] as? NSArray == [1, true])
-        #expect(content.userInfo["pushcrypt"] == nil)
-        #expect(shown.count == 1)
+        #expect(content.title == "Zoë" && content.body == "Hi" && shown.count == 1)
+        #expect(content.userInfo["n"] as? NSArray == [1, true] && content.userInfo["pushcrypt"] == nil)
     }
 
-    @Test("members of the outer payload are not in the restored content")
-    func outsideIsCleared() async throws {
+    @Test func `members of the outer payload are not in the restored content`() async throws {
         let sealed = try channel.seal(#"{"aps":{"alert":"Hi"}}"#)
         var outer = try #require(try JSONSerialization.jsonObject(with: Data(sealed)) as? [String: Any])
         var aps = try #require(outer["aps"] as? [String: Any])
@@ -43,63 +37,34 @@ import UserNotifications
         outer["aps"] = aps
         outer["url"] = "https://example.net"
         let content = try await service().receive(Array(JSONSerialization.data(withJSONObject: outer))).content()
-        #expect(content.title == "")
-        #expect(content.body == "Hi")
-        #expect(content.badge == nil)
-        #expect(content.sound == nil)
-        #expect(content.categoryIdentifier == "")
-        #expect(content.threadIdentifier == "")
-        #expect(content.relevanceScore == 0)
-        #expect(content.targetContentIdentifier == nil)
-        #expect(content.filterCriteria == nil)
-        #expect(content.interruptionLevel == .active)
+        #expect([content.title, content.body] == ["", "Hi"])
+        #expect([content.categoryIdentifier, content.threadIdentifier] == ["", ""])
+        #expect(content.badge == nil && content.sound == nil)
+        #expect(content.relevanceScore == 0 && content.interruptionLevel == .active)
+        #expect(content.targetContentIdentifier == nil && content.filterCriteria == nil)
         #expect(content.userInfo["url"] == nil)
     }
 
-    @Test("an unsealed push shows the app's own text and no userInfo of the push")
-    func unsealedIsRefused() async throws {
+    @Test func `an unsealed push shows the app's own text, unless the configuration accepts it`() async throws {
         let payload = Array(#"{"aps":{"alert":"Pay here","mutable-content":1,"category":"PAY"},"url":"x"}"#.utf8)
-        let shown = try service { $0.fallback = .bundled(.literal(title: "Bundled", body: nil)) }
-            .receive(payload)
-        let content = await shown.content()
-        #expect(content.title == "Bundled")
-        #expect(content.body == "")
-        #expect(content.categoryIdentifier == "")
-        #expect(Array(content.userInfo.keys) == ["pushcrypt"])
-        #expect(content.failure == "notSealed")
+        let service = service { $0.fallback = .bundled(.literal(title: "Bundled", body: nil)) }
+        let content = try await service.receive(payload).content()
+        #expect([content.title, content.body, content.categoryIdentifier] == ["Bundled", "", ""])
+        #expect(Array(content.userInfo.keys) == ["pushcrypt"] && content.failure == "notSealed")
+        let accepting = self.service { $0.unsealed = .shown }
+        #expect(try await accepting.receive(payload).content().body == "Pay here")
     }
 
-    @Test("an unsealed push is shown if the configuration accepts it")
-    func unsealedIsShownWhereAllowed() async throws {
-        let payload = Array(#"{"aps":{"alert":"Hi","mutable-content":1}}"#.utf8)
-        let content = try await service { $0.unsealed = .shown }.receive(payload).content()
-        #expect(content.body == "Hi")
-    }
-
-    @Test("a push signed by another sender shows the placeholder as unknownKey")
-    func forgedIsRefused() async throws {
-        let other = try Channel(signed: true)
-        let forged = Channel(record: channel.record, signer: other.signer)
-        let content = try await service().receive(forged.seal(#"{"aps":{"alert":"Hi"}}"#)).content()
-        #expect(content.title == "New message")
-        #expect(content.failure == "unknownKey")
-    }
-
-    @Test("a key that the app lacks isn't shown: its literal text is, or else the app's own text")
-    func missingKeys() async throws {
+    @Test func `a key that the app lacks isn't shown: its literal text is, or else the app's own text`() async throws {
         let both = try channel.seal(#"{"aps":{"alert":{"body":"Hi","loc-key":"GREETING"}}}"#)
         #expect(try await service().receive(both).content().body == "Hi")
-        let key = try channel.seal(#"{"aps":{"alert":{"loc-key":"GREETING"}}}"#)
-        let content = try await service().receive(key).content()
-        #expect(content.title == Placeholder.standard.title)
-        #expect(content.failure == "malformed")
-        struct Unreadable: Error {}
-        let unconfigured = LocalizedService { throw Unreadable() }
+        let content = try await shown(#"{"aps":{"alert":{"loc-key":"GREETING"}}}"#)
+        #expect(content.title == Placeholder.standard.title && content.failure == "malformed")
+        let unconfigured = LocalizedService { throw CancellationError() }
         #expect(try await unconfigured.receive(both).content().title == Placeholder.standard.title)
     }
 
-    @Test("keys are resolved with the app's strings, or with the configuration's strings if it has some")
-    func keys() async throws {
+    @Test func `keys are resolved with the configuration's strings, or else with the app's`() async throws {
         let payload = try channel.seal(#"{"aps":{"alert":{"loc-key":"GREETING","loc-args":["Zoë"]}}}"#)
         let app = service()
         app.appStrings = { ["GREETING": "Hi %@"] }
@@ -122,16 +87,12 @@ import UserNotifications
     func notJSON(_ userInfo: [String: any Sendable]) async throws {
         let content = UNMutableNotificationContent()
         content.userInfo = userInfo
-        let shown = RecordedContents()
-        service().didReceive(UNNotificationRequest(identifier: "1", content: content, trigger: nil)) {
-            shown.handle($0)
-        }
-        #expect(await shown.content().failure == "malformed")
-        #expect(await shown.content().title == "New message")
+        let request = UNNotificationRequest(identifier: "1", content: content, trigger: nil)
+        let shown = await service().receive(request).content()
+        #expect(shown.failure == "malformed" && shown.title == "New message")
     }
 
-    @Test("a push is delivered after its service was released")
-    func serviceGoesBeforeTheContent() async throws {
+    @Test func `a push is delivered after its service was released`() async throws {
         let payload = try channel.seal(#"{"aps":{"alert":{"title":"stuck"}}}"#)
         let stage = StuckStage()
         var service: TestService? = self.service { $0.stages = [stage] }
@@ -142,29 +103,67 @@ import UserNotifications
         stage.release.give()
         #expect(await shown.content().title == "too late")
     }
-
-    @Test("the session's deadline shows the content before a stuck stage")
-    func deadlineOfTheSession() async throws {
-        let payload = try channel.seal(#"{"aps":{"alert":{"title":"stuck"}}}"#)
-        let stage = StuckStage()
-        let timer = ManualTimer()
-        let service = TestService { [channel] in try channel.configuration(timer: timer) { $0.stages = [stage] } }
-        let shown = try service.receive(payload)
-        await stage.started.wait()
-        timer.fire()
-        #expect(await shown.content().title == "stuck")
-        stage.release.give()
-    }
-}
-
-extension Channel {
-    init(record: KeyRecord, signer: KeyRecord?) {
-        self.record = record
-        self.signer = signer
-    }
 }
 
 extension UNNotificationContent {
     /// The failure class in `userInfo`; nil for restored content.
     var failure: String? { (userInfo["pushcrypt"] as? [String: Any])?["reason"] as? String }
+}
+
+/// An attachment that the system refuses, and what the service's log says about it.
+@Suite struct RefusedAttachmentTests {
+    private let place: TemporaryFolder
+    private let channel: Channel
+
+    init() throws {
+        place = try TemporaryFolder()
+        channel = try Channel()
+    }
+
+    /// Attaches a picture, and one that is longer than the system accepts.
+    private struct Pictures: ContentStage {
+        let place: TemporaryFolder
+        let name = "pictures"
+
+        func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
+            var content = content
+            for (name, byteCount) in [("good.png", 100), ("long.png", 11 << 20)] {
+                try Data().write(to: place.file(name))
+                let file = try FileHandle(forWritingTo: place.file(name))
+                try file.truncate(atOffset: UInt64(byteCount))
+                try file.close()
+                content.attachments.append(.init(identifier: name, path: place.file(name).path, type: .png))
+            }
+            return content
+        }
+    }
+
+    private final class LoggingService: TestService {
+        let lines = Locked<[String]>([])
+
+        override var log: (any DeliveryReporter)? {
+            DeliveryLog { [lines] line in lines.withLock { $0.append(line) } }
+        }
+    }
+
+    @Test func `a refused attachment is reported as attachmentFailed, and its file is removed`() async throws {
+        let counted = RecordedReports()
+        let service = LoggingService { [channel, place] in
+            var configuration = try channel.configuration()
+            configuration.attachments = Pictures(place: place)
+            configuration.diagnostics = counted
+            return configuration
+        }
+        let content = try await service.receive(channel.seal(#"{"aps":{"alert":"secret text"}}"#)).content()
+        #expect(content.body == "secret text" && content.attachments.map(\.identifier) == ["good.png"])
+        #expect(await counted.failures() == [.attachmentFailed])
+        #expect(FileManager.default.fileExists(atPath: place.file("good.png").path))
+        #expect(!FileManager.default.fileExists(atPath: place.file("long.png").path))
+        // The line is written after the other report.
+        while service.lines.withLock({ $0.isEmpty }) { await Task.yield() }
+        let lines = service.lines.withLock { $0 }
+        let line = try #require(lines.first)
+        #expect(lines.count == 1 && line.hasPrefix("attachmentFailed, text opened, in "))
+        #expect(line.contains("pictures ") && !line.contains("secret"))
+    }
 }

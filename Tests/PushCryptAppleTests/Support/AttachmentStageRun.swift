@@ -1,13 +1,15 @@
 import Foundation
-import PushCryptExtension
+import PushCryptApple
 import PushCryptPrimitives
+import PushCryptSender
 import PushCryptSimulator
 import PushCryptTestSupport
+import Testing
 
-/// One run of the attachment stage in its own folder.
+@testable import PushCryptExtension
+
 final class AttachmentStageRun: Sendable {
     let timer = ManualTimer()
-    /// The time that has passed for the stage.
     let elapsed = Locked(Duration.zero)
     private let folder: TemporaryFolder
     private let plainMembers: [String]
@@ -22,8 +24,18 @@ final class AttachmentStageRun: Sendable {
 
     /// The missing attachments, each as `IDENTIFIER CODE`.
     var failed: [String] { failures.withLock { $0 } }
-
     func names() throws -> [String] { try folder.names() }
+
+    /// Expects the push's content without its attachment, which is missing with this code and leaves no file.
+    func expectMissing(
+        _ failure: String, of push: OpenedPush, from server: RawServer, _ location: SourceLocation = #_sourceLocation
+    ) async throws {
+        var expected = push.content
+        expected.missingAttachmentCount = 1
+        let content = try await process(push, from: server)
+        #expect(content == expected && failed == [failure], "\(failed)", sourceLocation: location)
+        #expect(try names().isEmpty, sourceLocation: location)
+    }
 
     func process(_ push: OpenedPush, from server: RawServer) async throws -> NotificationContent {
         let configuration = AttachmentStage.Configuration(
@@ -32,24 +44,14 @@ final class AttachmentStageRun: Sendable {
         var stage = AttachmentStage(
             configuration: configuration, transport: LoopbackTransport(server), timer: timer,
             onFailure: { [failures] identifier, error in
-                failures.withLock { $0.append("\(identifier) \(Self.code(of: error))") }
+                let code = (error as? TransferError)?.code.name ?? "\(error)"
+                failures.withLock { $0.append("\(identifier) \(code)") }
             })
         stage.now = { [elapsed] in start + elapsed.withLock { $0 } }
         return try await stage.process(push.content, of: push)
     }
-
-    private static func code(of error: any Error) -> String {
-        guard let error = error as? TransferError else { return "\(error)" }
-        let names: [TransferError.Code: String] = [
-            .addressRefused: "addressRefused", .status: "status", .encoding: "encoding", .network: "network",
-            .cancelled: "cancelled", .tooLarge: "tooLarge", .wrongType: "wrongType", .damaged: "damaged",
-            .noSpace: "noSpace", .inputOutput: "inputOutput",
-        ]
-        return names[error.code] ?? "?"
-    }
 }
 
-/// A file of some type, sealed, with a reference to it.
 struct TestFile: Sendable {
     static let png = bytes("89504E470D0A1A0A0000000D49484452")
     static let jpeg = bytes("FFD8FFE000104A464946000101010048")
@@ -73,5 +75,48 @@ struct TestFile: Sendable {
     private static func bytes(_ hex: String) -> [UInt8] {
         // The file is longer than several chunks of a blob.
         Array(hex: hex) + (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+    }
+}
+
+/// Seals and opens pushes for tests of the attachment stage.
+enum StagePush {
+    static let json = #"{"aps":{"alert":"Hello"}}"#
+    static let channel = Result { try Channel(.shared) }
+
+    static func sealed(
+        _ json: String = json, attachments: [AttachmentReference] = [], offload: OffloadReference? = nil
+    ) throws -> [UInt8] {
+        try channel.get().seal(json, attachments: attachments, offload: offload)
+    }
+
+    static func opened(
+        _ json: String = json, attachments: [AttachmentReference] = [], offload: OffloadReference? = nil
+    ) throws -> OpenedPush {
+        let payload = try sealed(json, attachments: attachments, offload: offload)
+        return try channel.get().opener.open(payload, at: Channel.now).get()
+    }
+}
+
+/// Sends the requests of https references to a server on loopback, which has no certificate. All other behaviour is that of
+/// the real transport.
+struct LoopbackTransport: HTTPTransport {
+    static let origin = "https://files.example/"
+
+    let port: UInt16
+    private let transport = URLSessionTransport.loopback(allowedHosts: ["127.0.0.1"])
+
+    init(_ server: RawServer) { port = server.port }
+
+    private func loopback(_ address: String) -> String {
+        guard address.hasPrefix(Self.origin) else { return address }
+        return "http://127.0.0.1:\(port)/" + address.dropFirst(Self.origin.count)
+    }
+
+    func get(_ address: String, receive: @escaping @Sendable ([UInt8]) throws -> Void) async throws {
+        try await transport.get(loopback(address), receive: receive)
+    }
+
+    func post(_ post: HTTPPost) async throws {
+        try await transport.post(HTTPPost(post.body, contentType: post.contentType, to: loopback(post.address)))
     }
 }

@@ -1,7 +1,4 @@
 import Foundation
-import PushCryptCore
-import PushCryptExtension
-import PushCryptPrimitives
 import PushCryptSender
 import PushCryptSimulator
 import PushCryptTestSupport
@@ -33,14 +30,25 @@ struct Channel: Sendable {
         signer = signed ? try .generate(.sender, backend: backend) : nil
     }
 
-    func seal(_ json: String, exposed: [String] = [], badgeIncrement: Int? = nil) throws -> [UInt8] {
+    init(record: KeyRecord, signer: KeyRecord?) { (self.record, self.signer) = (record, signer) }
+
+    func seal(
+        _ json: String, exposed: [String] = [], badgeIncrement: Int? = nil, attachments: [AttachmentReference] = [],
+        offload: OffloadReference? = nil
+    ) throws -> [UInt8] {
         let recipient = try Recipient(Keyset.Entry(record.publicRecord(keepingPSK: true), KeyLifecycle()))
         let sender = try signer.map { try SenderKey(Keyset.Entry($0, KeyLifecycle())) }
         let sealer = try Sealer(
             topic: Self.topic, signer: sender.map(Signer.key),
             options: Sealer.Options(exposed: exposed, badgeIncrement: badgeIncrement), clock: { Self.now })
-        let placeholder = Placeholder.literal(title: "New message", body: nil)
-        return try Array(sealer.seal(Array(json.utf8), to: recipient, placeholder: placeholder).json)
+        let push = try sealer.seal(
+            Array(json.utf8), to: recipient, placeholder: .literal(title: "New message", body: nil),
+            attachments: attachments, offload: offload)
+        return Array(push.json)
+    }
+
+    var opener: Opener {
+        get throws { try Opener(topic: Self.topic, keyring: keyring, senders: senders) }
     }
 
     var keyring: KeysetKeyring {
@@ -54,9 +62,8 @@ struct Channel: Sendable {
     var trustedSenders: TrustedSenders? {
         get throws {
             try signer.map { signer in
-                let key = Keyset.Entry(
-                    signer.publicRecord(keepingPSK: false), KeyLifecycle(activatesAt: UnixTime(0)))
-                return try TrustedSenders(Keyset([key]))
+                let lifecycle = KeyLifecycle(activatesAt: UnixTime(0))
+                return try TrustedSenders(Keyset([Keyset.Entry(signer.publicRecord(keepingPSK: false), lifecycle)]))
             }
         }
     }

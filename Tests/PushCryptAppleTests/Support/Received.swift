@@ -1,15 +1,14 @@
+import Foundation
 import PushCryptApple
-import PushCryptExtension
 import PushCryptPrimitives
 import PushCryptSimulator
+import PushCryptTestSupport
 import Testing
 
-/// The received pieces of a transfer.
 final class Received: Sendable {
     private let state = Locked<[UInt8]>([])
 
     var bytes: [UInt8] { state.withLock { $0 } }
-
     func take(_ piece: [UInt8]) { state.withLock { $0 += piece } }
 }
 
@@ -25,7 +24,6 @@ extension URLSessionTransport {
             idleTimeout: idleTimeout, timer: timer)
     }
 
-    /// The whole body.
     func body(of address: String) async throws -> [UInt8] {
         let received = Received()
         try await get(address) { received.take($0) }
@@ -48,4 +46,15 @@ func expectFailure(
     guard let error else { return }
     #expect(error.code == code, "\(error)", sourceLocation: location)
     #expect(!error.reason.contains("127.0.0.1") && !error.reason.contains("://"), sourceLocation: location)
+}
+
+extension ExtensionCommand {
+    /// Runs the test program and waits on a new thread, because a test's server needs the threads of the pool.
+    ///
+    /// - Returns: what it printed; nil if it failed.
+    static func outputFromThread(_ arguments: [String]) async throws -> [String]? {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(with: Result { try output(arguments) }) }
+        }
+    }
 }

@@ -1,63 +1,46 @@
 import FlyingSocks
 import Foundation
 import PushCryptApple
-import PushCryptExtension
 import PushCryptPrimitives
 import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 
-/// Transfers from servers with broken, wrong or endless responses.
 @Suite struct BrokenServerTests {
-    struct Answer: Sendable, CustomTestStringConvertible {
-        let testDescription: String
-        let steps: [RawServer.Step]
-        let code: TransferError.Code
-    }
+    typealias Answer = (name: String, code: TransferError.Code, steps: [RawServer.Step])
 
     private let transport = URLSessionTransport.loopback()
+    private static let basic = "WWW-Authenticate: Basic"
 
-    private static let answers = [
-        Answer(testDescription: "closes at once", steps: [], code: .network),
-        Answer(testDescription: "closes in the status line", steps: [.text("HTTP/1.1 20")], code: .network),
-        Answer(testDescription: "isn't HTTP", steps: [.text("220 mail.example ESMTP\r\n\r\n")], code: .network),
-        Answer(
-            testDescription: "cuts the body off", steps: [.head("200 OK", "Content-Length: 10"), .text("abc")],
-            code: .network),
-        Answer(
-            testDescription: "cuts a chunk off",
-            steps: [.head("200 OK", "Transfer-Encoding: chunked"), .text("8\r\nabc")], code: .network),
-        Answer(
-            testDescription: "leaves the last chunk out",
-            steps: [.head("200 OK", "Transfer-Encoding: chunked"), .text("3\r\nabc\r\n")], code: .network),
-        Answer(
-            testDescription: "has a length of -1",
-            steps: [.head("200 OK", "Content-Length: -1"), .text("abc")], code: .network),
-        Answer(
-            testDescription: "requires a password",
-            steps: [.head("401 Unauthorized", "WWW-Authenticate: Basic realm=\"a\"", "Content-Length: 0"), .hold()],
-            code: .status),
-        Answer(
-            testDescription: "redirects without a location", steps: [.head("302 Found", "Content-Length: 0"), .hold()],
-            code: .status),
+    private static let answers: [Answer] = [
+        ("closes at once", .network, []), ("closes in the status line", .network, [.text("HTTP/1.1 20")]),
+        ("isn't HTTP", .network, [.text("220 mail.example ESMTP\r\n\r\n")]),
+        ("cuts the body off", .network, [.head("200 OK", "Content-Length: 10"), .text("abc")]),
+        ("cuts a chunk off", .network, [.head("200 OK", "Transfer-Encoding: chunked"), .text("8\r\nabc")]),
+        ("lacks the last chunk", .network, [.head("200 OK", "Transfer-Encoding: chunked"), .text("3\r\nabc\r\n")]),
+        ("has a length of -1", .network, [.head("200 OK", "Content-Length: -1"), .text("abc")]),
+        ("requires a password", .status, [.head("401 X", basic + " realm=\"a\"", "Content-Length: 0"), .hold()]),
+        ("redirects without a location", .status, [.head("302 Found", "Content-Length: 0"), .hold()]),
     ]
 
     /// Foundation on Linux stops the process ("Transfer completed, but there's no response").
     #if canImport(FoundationNetworking)
     private static let fatalOnLinux: [Answer] = []
     #else
-    private static let fatalOnLinux = [
-        Answer(testDescription: "closes in the head", steps: [.text("HTTP/1.1 200 OK\r\nA: b\r\n")], code: .network),
-        Answer(
-            testDescription: "requires a password without a realm",
-            steps: [.head("401 Unauthorized", "WWW-Authenticate: Basic", "Content-Length: 0"), .hold()], code: .status),
+    private static let fatalOnLinux: [Answer] = [
+        ("closes in the head", .network, [.text("HTTP/1.1 200 OK\r\nA: b\r\n")]),
+        ("requires a password without a realm", .status, [.head("401 X", basic, "Content-Length: 0"), .hold()]),
     ]
     #endif
 
     @Test("each broken response throws the expected error", arguments: answers + fatalOnLinux)
-    func fails(answer: Answer) async throws {
-        try await RawServer.serving([answer.steps]) { server in
-            await expectFailure(answer.code) { try await transport.get(server.address) { _ in } }
+    func fails(name: String, code: TransferError.Code, steps: [RawServer.Step]) async throws {
+        try await expect(code, steps)
+    }
+
+    private func expect(_ code: TransferError.Code, _ steps: [RawServer.Step]) async throws {
+        try await RawServer.serving([steps]) { server in
+            await expectFailure(code) { try await transport.get(server.address) { _ in } }
         }
     }
 
@@ -73,18 +56,12 @@ import Testing
         }
     }
 
-    @Test(
-        "a response with a content encoding throws encoding",
-        arguments: ["gzip", "deflate", "br", "GZIP", "identity, gzip"])
+    @Test("a body with an encoding throws encoding", arguments: ["gzip", "deflate", "br", "GZIP", "identity, gzip"])
     func encodedBody(encoding: String) async throws {
         // An empty but valid gzip member, so that decompression doesn't fail.
         let gzip: [UInt8] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0]
-        let steps: [RawServer.Step] = [
-            .head("200 OK", "Content-Encoding: \(encoding)", "Content-Length: 9000"), .send(gzip), .hold(),
-        ]
-        try await RawServer.serving([steps]) { server in
-            await expectFailure(.encoding) { try await transport.get(server.address) { _ in } }
-        }
+        let head = RawServer.Step.head("200 OK", "Content-Encoding: \(encoding)", "Content-Length: 9000")
+        try await expect(.encoding, [head, .send(gzip), .hold()])
     }
 
     @Test(
@@ -95,9 +72,7 @@ import Testing
             "Content-Length: 3\r\nContent-Length: 10", "Content-Length: 3 4", "Content-Length: 3.0",
         ])
     func wrongLength(line: String) async throws {
-        try await RawServer.serving([[.head("200 OK", line, "Connection: close"), .text("abcdef")]]) { server in
-            await expectFailure(.network) { try await transport.get(server.address) { _ in } }
-        }
+        try await expect(.network, [.head("200 OK", line, "Connection: close"), .text("abcdef")])
     }
 
     @Test("a chunked body whose length differs from the head throws network", arguments: [3, 20])
@@ -105,14 +80,11 @@ import Testing
         let steps: [RawServer.Step] = [
             .head("200 OK", "Content-Length: \(length)", "Transfer-Encoding: chunked"), .text("3\r\nabc\r\n0\r\n\r\n"),
         ]
-        try await RawServer.serving([steps]) { server in
-            guard length != 3 else { return try await transport.expectBody(Array("abc".utf8), of: server.address) }
-            await expectFailure(.network) { try await transport.get(server.address) { _ in } }
-        }
+        guard length == 3 else { return try await expect(.network, steps) }
+        try await RawServer.serving([steps]) { try await transport.expectBody(Array("abc".utf8), of: $0.address) }
     }
 
-    @Test("the time limit for the head doesn't limit the body")
-    func slowBody() async throws {
+    @Test func `the time limit for the head doesn't limit the body`() async throws {
         let (timer, begun, go) = (ManualTimer(), Signal(), Signal())
         let steps: [RawServer.Step] = [.head("200 OK", "Content-Length: 6"), .text("abc"), .wait(go), .text("def")]
         try await RawServer.serving([steps]) { server in
@@ -129,25 +101,18 @@ import Testing
         }
     }
 
-    @Test("the longest possible idle timeout doesn't trap")
-    func longestIdleTimeout() async throws {
+    @Test func `the longest possible idle timeout doesn't trap`() async throws {
         let transport = URLSessionTransport.loopback(idleTimeout: .seconds(Int64.max))
-        try await RawServer.serving([.body([1])]) { server in
-            try await transport.expectBody([1], of: server.address)
-        }
+        try await RawServer.serving([.body([1])]) { try await transport.expectBody([1], of: $0.address) }
     }
 
-    @Test("bytes after the declared length are not received")
-    func longerThanItSays() async throws {
+    @Test func `bytes after the declared length are not received`() async throws {
         let steps: [RawServer.Step] = [.head("200 OK", "Content-Length: 3"), .text("abcdef"), .hold()]
-        try await RawServer.serving([steps]) { server in
-            try await transport.expectBody(Array("abc".utf8), of: server.address)
-        }
+        try await RawServer.serving([steps]) { try await transport.expectBody(Array("abc".utf8), of: $0.address) }
     }
 
     /// The socket is bound, so that no other test uses the port, but it doesn't listen.
-    @Test("a refused connection throws network")
-    func refusedConnection() async throws {
+    @Test func `a refused connection throws network`() async throws {
         let socket = try Socket(domain: AF_INET, type: .stream)
         defer { try? socket.close() }
         try socket.bind(to: .inet(ip4: "127.0.0.1", port: 0))
@@ -171,10 +136,8 @@ import Testing
     private let transport = URLSessionTransport.loopback()
 
     private static let stalls: [[RawServer.Step]] = [
-        [],
-        [.text("HTTP/1.1 200 OK\r\n")],
-        [.head("200 OK", "Content-Length: 9")],
-        [.head("200 OK", "Content-Length: 9"), .text("abc")],
+        [], [.text("HTTP/1.1 200 OK\r\n")],
+        [.head("200 OK", "Content-Length: 9")], [.head("200 OK", "Content-Length: 9"), .text("abc")],
         [.head("200 OK", "Transfer-Encoding: chunked"), .text("3\r\nabc\r\n")],
         [.head("302 Found", "Location: /", "Content-Length: 9"), .text("abc")],
     ]
@@ -193,8 +156,7 @@ import Testing
         }
     }
 
-    @Test("a transfer that is cancelled before its start makes no request")
-    func beforeTheStart() async throws {
+    @Test func `a transfer that is cancelled before its start makes no request`() async throws {
         try await RawServer.serving([[.hold()]]) { server in
             let go = Signal()
             let transfer = Task {
@@ -208,8 +170,7 @@ import Testing
         }
     }
 
-    @Test("a transfer that is cancelled while it receives a piece receives no further piece")
-    func whileReceiving() async throws {
+    @Test func `a transfer that is cancelled while it receives a piece receives no further piece`() async throws {
         let steps: [RawServer.Step] = [
             .head("200 OK", "Content-Length: 4000000"), .send([UInt8](repeating: 1, count: 2_000_000)), .hold(),
         ]
@@ -230,8 +191,7 @@ import Testing
         }
     }
 
-    @Test("a transfer that is cancelled at any moment ends")
-    func anyMoment() async throws {
+    @Test func `a transfer that is cancelled at any moment ends`() async throws {
         for round in 0..<60 {
             let asked = Signal()
             let redirect = RawServer.Step.redirect(to: "/x")

@@ -1,13 +1,11 @@
 import FlyingFox
 import Foundation
 import PushCryptApple
-import PushCryptExtension
 import PushCryptPrimitives
 import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 
-/// Posts to servers on loopback.
 @Suite struct PostTests {
     private let transport = URLSessionTransport.loopback()
 
@@ -30,8 +28,7 @@ import Testing
         #expect(seen.withLock { $0 } == ["POST", "application/json", "/receipts", "true"])
     }
 
-    @Test("a flush posts a receipt as JSON or as a form, with the user agent of the app")
-    func receipts() async throws {
+    @Test func `a flush posts a receipt as JSON or as a form, with the user agent of the app`() async throws {
         let folder = try TemporaryFolder()
         let store = SharedStore(folder: folder.path + "/store", role: .app)
         let seen = Locked<[String]>([])
@@ -53,31 +50,21 @@ import Testing
                     userAgent: "Example/2 (receipts)", timer: ManualTimer())
                 let sent = try await ReceiptSender(store: store, posting: posting).flush()
                 #expect(sent.sentCount == 1 && sent.leftCount == 0)
-                let expected =
-                    encoding == .json
-                    ? [
-                        "application/json", "Example/2 (receipts)",
-                        #"{"id":"\#(receipt.id)","push":"é & ü","outcome":"opened","time":4000000000}"#,
-                    ]
-                    : [
-                        "application/x-www-form-urlencoded", "Example/2 (receipts)",
-                        "id=\(receipt.id)&push=%C3%A9+%26+%C3%BC&outcome=opened&time=4000000000",
-                    ]
-                #expect(seen.withLock { $0 }.suffix(3) == expected)
+                let json = #"{"id":"\#(receipt.id)","push":"é & ü","outcome":"opened","time":4000000000}"#
+                let form = "id=\(receipt.id)&push=%C3%A9+%26+%C3%BC&outcome=opened&time=4000000000"
+                let (type, body) = encoding == .json ? ("json", json) : ("x-www-form-urlencoded", form)
+                #expect(seen.withLock { $0 }.suffix(3) == ["application/\(type)", "Example/2 (receipts)", body])
             }
         }
     }
 
     @Test("a post succeeds with each 2xx status", arguments: ["200", "201", "202", "204"])
     func success(code: String) async throws {
-        try await RawServer.serving([[.head("\(code) X", "Content-Length: 0"), .hold()]]) { server in
-            try await post(to: server.address)
-        }
+        let steps: [RawServer.Step] = [.head("\(code) X", "Content-Length: 0"), .hold()]
+        try await RawServer.serving([steps]) { try await post(to: $0.address) }
     }
 
-    @Test(
-        "a post throws status for any other response",
-        arguments: ["300", "304", "400", "403", "404", "413", "429", "500", "503"])
+    @Test("another status throws status", arguments: ["300", "304", "400", "403", "404", "413", "429", "500", "503"])
     func otherStatus(code: String) async throws {
         let steps: [RawServer.Step] = [.head("\(code) X", "Content-Length: 100"), .text("abc"), .hold()]
         try await RawServer.serving([steps]) { server in
@@ -94,8 +81,7 @@ import Testing
         }
     }
 
-    @Test("a post waits for a slow response head")
-    func slowServer() async throws {
+    @Test func `a post waits for a slow response head`() async throws {
         let (asked, go) = (Signal(), Signal())
         let steps: [RawServer.Step] = [.give(asked), .wait(go), .head("200 OK", "Content-Length: 0"), .hold()]
         try await RawServer.serving([steps]) { server in
@@ -116,9 +102,7 @@ import Testing
         [.head("200 OK", "Content-Encoding: gzip"), .text("no gzip")],
     ]
 
-    @Test(
-        "a post ends with the response head, and the connection of an endless response is closed",
-        arguments: endlessBodies.indices)
+    @Test("a post ends with the response head, and an endless response is closed", arguments: endlessBodies.indices)
     func endlessBody(index: Int) async throws {
         let closed = Signal()
         try await RawServer.serving([Self.endlessBodies[index] + [.hold(closed)]]) { server in
@@ -133,16 +117,13 @@ import Testing
         [.head("302 Found", "Location: /y", "Connection: close"), .text("a")],
     ]
 
-    @Test(
-        "a post to a server that never completes its response head is cancelled at the time limit",
-        arguments: withoutHead.indices)
+    @Test("a post without a complete response head is cancelled at the time limit", arguments: withoutHead.indices)
     func endlessHead(index: Int) async throws {
         let (asked, closed, timer) = (Signal(), Signal(), ManualTimer())
         let transport = URLSessionTransport.loopback(timer: timer)
         try await RawServer.serving([Self.withoutHead[index] + [.give(asked), .hold(closed)]]) { server in
-            let transfer = Task {
-                try await transport.post(HTTPPost([1], contentType: "text/plain", to: server.address))
-            }
+            let post = HTTPPost([1], contentType: "text/plain", to: server.address)
+            let transfer = Task { try await transport.post(post) }
             await asked.wait()
             timer.fire(.seconds(10))
             await expectFailure(.cancelled) { try await transfer.value }
@@ -151,15 +132,13 @@ import Testing
         }
     }
 
-    @Test("a server that resets the connection makes a post throw network")
-    func reset() async throws {
+    @Test func `a server that resets the connection makes a post throw network`() async throws {
         try await RawServer.serving([[]]) { server in
             await expectFailure(.network) { try await post(to: server.address) }
         }
     }
 
-    @Test("a cancelled post throws cancelled and closes its connection")
-    func cancelled() async throws {
+    @Test func `a cancelled post throws cancelled and closes its connection`() async throws {
         let (asked, closed) = (Signal(), Signal())
         try await RawServer.serving([[.give(asked), .hold(closed)]]) { server in
             let transfer = Task { try await post(to: server.address) }

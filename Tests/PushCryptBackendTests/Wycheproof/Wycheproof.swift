@@ -2,11 +2,13 @@ import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
-/// One test of a file of C2SP/wycheproof's testvectors_v1.
 protocol WycheproofTest: Sendable {
     /// A group of the file: its tests, with what they have in common.
     associatedtype Group: WycheproofGroup where Group.Test == Self
 
+    static var file: String { get }
+    /// How many tests of the file have each category.
+    static var counts: [WycheproofCategory: Int] { get }
     var tcId: Int { get }
     var comment: String { get }
     var category: WycheproofCategory { get }
@@ -21,7 +23,7 @@ protocol WycheproofGroup: Decodable {
 }
 
 /// A group whose tests are complete in themselves.
-struct WycheproofTests<Test: WycheproofTest & Decodable>: WycheproofGroup {
+struct WycheproofList<Test: WycheproofTest & Decodable>: WycheproofGroup {
     let tests: [Test]
 }
 
@@ -30,46 +32,46 @@ enum WycheproofResult: String, Decodable {
 }
 
 enum WycheproofCategory: Hashable {
-    /// The output must be the published one.
     case matches
-    /// Bad input that must be refused.
     case refused
     /// Good input with a parameter that pushcrypt doesn't offer; it must be refused too.
     case outside(String)
 }
 
 /// The argument of a parameterised test: a failure names the file and the test.
-struct WycheproofVector<Test: WycheproofTest>: Sendable, CustomStringConvertible {
-    let file: String
-    let test: Test
-
-    var description: String { "\(file) \(test.tcId) \(test.comment)" }
+struct WycheproofVector: Sendable, CustomStringConvertible {
+    let description: String
+    let check: @Sendable (any CryptoBackend) throws -> Void
 }
 
-struct WycheproofFile<Test: WycheproofTest>: Decodable {
+private struct WycheproofFile<Group: WycheproofGroup>: Decodable {
     let numberOfTests: Int
-    private let testGroups: [Test.Group]
+    let testGroups: [Group]
+}
 
-    var tests: [Test] { testGroups.flatMap(\.tests) }
-
-    static func load(_ name: String) throws -> WycheproofFile {
-        try Vectors.load("wycheproof/\(name)", as: WycheproofFile.self)
+extension WycheproofTest {
+    static func load() throws -> [Self] {
+        let content = try Vectors.load("wycheproof/\(file)", as: WycheproofFile<Group>.self)
+        let tests = content.testGroups.flatMap(\.tests)
+        try WycheproofMismatch.unless(tests.count == content.numberOfTests, "\(tests.count) tests in \(file)")
+        return tests
     }
 
-    static func vectors(_ name: String) throws -> [WycheproofVector<Test>] {
-        try load(name).tests.map { WycheproofVector(file: name, test: $0) }
+    static func vectors() throws -> [WycheproofVector] {
+        try load().map { test in
+            WycheproofVector(description: "\(file) \(test.tcId) \(test.comment)") { try test.check($0) }
+        }
     }
 
     /// Runs every test and counts the passed tests of each category. All tests must pass.
-    func tally(_ backend: any CryptoBackend) -> [WycheproofCategory: Int] {
+    static func tally(_ backend: any CryptoBackend) throws -> [WycheproofCategory: Int] {
+        let tests = try load()
         let passed = tests.filter { test in (try? test.check(backend)) != nil }
-        #expect(passed.count == numberOfTests)
-        #expect(Set(passed.map(\.tcId)).count == numberOfTests)
+        #expect(Set(passed.map(\.tcId)).count == tests.count)
         return passed.reduce(into: [:]) { counts, test in counts[test.category, default: 0] += 1 }
     }
 }
 
-/// A result that the category doesn't allow.
 struct WycheproofMismatch: Error {
     let what: String
 
@@ -79,8 +81,5 @@ struct WycheproofMismatch: Error {
 }
 
 extension Trait where Self == ConditionTrait {
-    /// Skips the suite by name where the public vectors are missing.
-    static var needsPublicVectors: Self {
-        .enabled(if: Vectors.isAvailable, Comment(rawValue: Vectors.missing))
-    }
+    static var needsPublicVectors: Self { .enabled(if: Vectors.isAvailable, Comment(rawValue: Vectors.missing)) }
 }

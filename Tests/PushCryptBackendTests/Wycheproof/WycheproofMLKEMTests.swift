@@ -6,34 +6,22 @@ import Testing
 
 /// ML-KEM-768 of OpenSSL, a part of X-Wing. CryptoKit's X-Wing has its own ML-KEM, which isn't called here.
 @Suite(.needsPublicVectors, .needsXWingOfOpenSSL) struct WycheproofMLKEMTests {
-    static let decapsulations = "mlkem_768_test.json"
-    static let keys = "mlkem_768_keygen_seed_test.json"
-
     @Test(
-        "decapsulation with the key of a seed gives the verdict of a Wycheproof vector",
-        arguments: try WycheproofFile<MLKEMDecapsulation>.vectors(decapsulations))
-    func decapsulation(_ vector: WycheproofVector<MLKEMDecapsulation>) throws {
-        try vector.test.check(Backends.openSSL.backend)
-    }
+        "decapsulation with the key of a seed, and the public key of a seed, are those of a Wycheproof vector",
+        arguments: try MLKEMDecapsulation.vectors() + MLKEMKeyGeneration.vectors())
+    func vector(_ vector: WycheproofVector) throws { try vector.check(Backends.openSSL.backend) }
 
-    @Test(
-        "a seed gives the public key of a Wycheproof vector",
-        arguments: try WycheproofFile<MLKEMKeyGeneration>.vectors(keys))
-    func keyGeneration(_ vector: WycheproofVector<MLKEMKeyGeneration>) throws {
-        try vector.test.check(Backends.openSSL.backend)
-    }
-
-    @Test("the vectors of the files are all run")
-    func everyTestIsAccountedFor() throws {
+    @Test func `the vectors of the files are all run`() throws {
         let backend = Backends.openSSL.backend
-        let decapsulations = try WycheproofFile<MLKEMDecapsulation>.load(Self.decapsulations).tally(backend)
-        #expect(decapsulations == [.matches: 153, .refused: 40])
-        #expect(try WycheproofFile<MLKEMKeyGeneration>.load(Self.keys).tally(backend) == [.matches: 100])
+        #expect(try MLKEMDecapsulation.tally(backend) == MLKEMDecapsulation.counts)
+        #expect(try MLKEMKeyGeneration.tally(backend) == MLKEMKeyGeneration.counts)
     }
 }
 
 struct MLKEMDecapsulation: WycheproofTest, Decodable {
-    typealias Group = WycheproofTests<Self>
+    typealias Group = WycheproofList<Self>
+    static let file = "mlkem_768_test.json"
+    static let counts: [WycheproofCategory: Int] = [.matches: 153, .refused: 40]
 
     enum CodingKeys: String, CodingKey {
         case tcId, result, seed, ek
@@ -69,7 +57,9 @@ struct MLKEMDecapsulation: WycheproofTest, Decodable {
 }
 
 struct MLKEMKeyGeneration: WycheproofTest, Decodable {
-    typealias Group = WycheproofTests<Self>
+    typealias Group = WycheproofList<Self>
+    static let file = "mlkem_768_keygen_seed_test.json"
+    static let counts: [WycheproofCategory: Int] = [.matches: 100]
 
     let tcId: Int
     let comment: String

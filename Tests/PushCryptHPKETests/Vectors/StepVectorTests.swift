@@ -15,7 +15,6 @@ import Testing
         let values: [String: HexBytes]
 
         var description: String { name }
-
         func value(_ name: String) throws -> HexBytes { try #require(values[name], "\(name)") }
     }
 
@@ -32,7 +31,7 @@ import Testing
     func hpke(_ push: Push, _ named: NamedBackend) throws {
         let (kem, aead, member) = try #require(Self.suites[push.suite])
         let hpke = HPKE(kem: kem, aead: aead, backend: named.backend)
-        let secretKey = try #require(push.key[member]).base64URL
+        let secretKey = try #require(push.key[member].flatMap(Base64URLReference.decode))
         let key = try named.backend.privateKey(kem.keyPairType, secretKey.bytes)
         let (enc, info, ct) = (try push.value("enc"), try push.value("info"), try push.value("ct"))
         let (secretPSK, pskID) = (try push.value("psk"), try push.value("psk_id"))
@@ -58,7 +57,7 @@ import Testing
     @Test("HKDF and AES-256-GCM return the values of the push of suite 4", arguments: Backends.all)
     func shared(_ named: NamedBackend) throws {
         let push = try #require(try Self.pushes().last)
-        let master = try #require(push.key["k"]).base64URL
+        let master = try #require(push.key["k"].flatMap(Base64URLReference.decode))
         let (salt, info, ct) = (try push.value("salt"), try push.value("info"), try push.value("ct"))
         let (key, nonce) = (try push.value("key"), try push.value("nonce"))
         let prk = HKDF.extract(salt: salt.span, ikm: master.bytes, backend: named.backend)
@@ -70,22 +69,7 @@ import Testing
         #expect(plaintext == (try push.value("plaintext").bytes))
     }
 
-    @Test("the file has one push of each of the four suites")
-    func counts() throws { #expect(try Self.pushes().map(\.suite) == [1, 2, 3, 4]) }
-}
-
-extension String {
-    /// The bytes of canonical base64url without padding.
-    fileprivate var base64URL: [UInt8] {
-        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
-        var (bytes, buffer, bits) = ([UInt8](), 0, 0)
-        for character in utf8 {
-            buffer = buffer << 6 | (alphabet.firstIndex(of: character) ?? 0)
-            bits += 6
-            guard bits >= 8 else { continue }
-            bits -= 8
-            bytes.append(UInt8(truncatingIfNeeded: buffer >> bits))
-        }
-        return bytes
+    @Test func `the file has one push of each of the four suites`() throws {
+        #expect(try Self.pushes().map(\.suite) == [1, 2, 3, 4])
     }
 }

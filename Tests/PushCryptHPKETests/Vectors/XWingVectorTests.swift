@@ -31,16 +31,15 @@ import Testing
         try #require(try vectors().first { $0.kemID == KEM.xWing.rawValue && $0.kdfID == HPKE.kdfID })
     }
 
-    @Test("one of the file's two vectors has HKDF-SHA256, with five messages and five exports")
-    func counts() throws {
+    @Test func `one of the file's two vectors has HKDF-SHA256, with five messages and five exports`() throws {
         #expect(try Self.vectors().count == 2)
         let vector = try Self.vector()
         #expect(vector.mode == Mode.base.rawValue && vector.aeadID == AEAD.chaCha20Poly1305.rawValue)
         #expect(vector.encryptions.count >= 5 && vector.exports.count == 5)
     }
 
-    @Test("Decap and the key schedule return the vector's values", arguments: Backends.supporting(.xWing))
-    func keySchedule(_ named: NamedBackend) throws {
+    @Test("Decap, the key schedule, Open and Export return the vector's values", arguments: Backends.supporting(.xWing))
+    func steps(_ named: NamedBackend) throws {
         let vector = try Self.vector()
         let hpke = HPKE(kem: .xWing, aead: try #require(AEAD(rawValue: vector.aeadID)), backend: named.backend)
         let key = try named.backend.privateKey(.xWing, vector.skRm.span)
@@ -56,13 +55,6 @@ import Testing
             #expect(cipher.key.revealed == vector.key.bytes)
             #expect(cipher.baseNonce.revealed == vector.baseNonce.bytes)
         }
-    }
-
-    @Test("Open returns the vector's plaintexts, and Export its secrets", arguments: Backends.supporting(.xWing))
-    func messages(_ named: NamedBackend) throws {
-        let vector = try Self.vector()
-        let hpke = HPKE(kem: .xWing, aead: try #require(AEAD(rawValue: vector.aeadID)), backend: named.backend)
-        let key = try named.backend.privateKey(.xWing, vector.skRm.span)
         var receiving = try hpke.setupRecipient(enc: vector.enc.span, with: key, info: vector.info.span)
         for encryption in vector.encryptions {
             let plaintext = try receiving.open(encryption.ct.span, aad: encryption.aad.span)

@@ -22,7 +22,6 @@ final class DiskWorld: World {
     }
 
     var www: String { "\(folder.path)/www" }
-
     override func storage(of host: String) throws -> MemoryStorage { try DiskStorage(self, host) }
 
     override var served: [String: [UInt8]] {
@@ -31,7 +30,6 @@ final class DiskWorld: World {
     }
 }
 
-/// The real files of a host in a life.
 final class DiskStorage: MemoryStorage {
     private let disks: DiskWorld
     private let root: String
@@ -95,8 +93,7 @@ final class DiskStorage: MemoryStorage {
             func named(_ all: [KeysetID: KeysetHistory]) -> [String: KeysetHistory] {
                 Dictionary(uniqueKeysWithValues: all.map { ("\($0)", $1) })
             }
-            Self.write(
-                named(newValue), over: named(histories), in: "\(root)/history", { $0.file == $1.file }, \.file)
+            Self.write(named(newValue), over: named(histories), in: "\(root)/history", { $0.file == $1.file }, \.file)
         }
     }
 
@@ -141,7 +138,6 @@ final class DiskStorage: MemoryStorage {
     }
 }
 
-/// The locked files of a host in a life.
 private final class LockedDisk: MemoryStorage {
     private let own: DiskStorage
     private let locked: LockedFiles

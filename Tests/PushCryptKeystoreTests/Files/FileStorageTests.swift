@@ -3,16 +3,13 @@ import PushCryptCore
 import PushCryptFiles
 import PushCryptKeysets
 import PushCryptKeystore
-import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
-@Suite("A keystore's real files")
-struct FileStorageTests {
+@Suite("A keystore's real files") struct FileStorageTests {
     let place = try! Place()
 
-    @Test("A new keyset is a private file, and its history is one in a private folder")
-    func created() throws {
+    @Test func `A new keyset is a private file, and its history is one in a private folder`() throws {
         #expect(try place.names("Keys") == ["one.keyset"])
         #expect(FileStatus(place.file)?.access.mode == 0o600)
         let id = try place.log().state.id
@@ -20,13 +17,10 @@ struct FileStorageTests {
         #expect(FileStatus("\(place.root)/history/\(id)")?.access.mode == 0o600)
         #expect(try place.histories.history(of: id)?.log.bytes == place.log().bytes)
         #expect(try place.log().state.secrets.map(\.description) == ["one"])
-        #expect(throws: KeystoreRefusal.exists(path: place.keyset)) {
-            try place.host().create(place.keyset, .shared)
-        }
+        #expect(throws: KeystoreRefusal.exists(path: place.keyset)) { try place.host().create(place.keyset, .shared) }
     }
 
-    @Test("Keys in clear in the place of a keyset that the host has seen encrypted are refused, and its history stays")
-    func replacedByKeysInClear() throws {
+    @Test func `Keys in clear in the place of an encrypted keyset are refused, and its history stays`() throws {
         let opened = try place.host().load(place.keyset)
         let material = KeysetMaterial(records: opened.material.records, secrets: nil, historyKey: nil)
         // Who can write the file adds a line.
@@ -43,8 +37,7 @@ struct FileStorageTests {
         #expect(try place.histories.history(of: log.state.id)?.file == history)
     }
 
-    @Test("A restoration doesn't replace another keyset")
-    func restoredOverAnother() throws {
+    @Test func `A restoration doesn't replace another keyset`() throws {
         let other = "\(place.root)/Keys/two"
         let second = try place.host().create(other, .shared, secrets: Place.secrets("one"))
         #expect(throws: KeystoreRefusal.exists(path: place.keyset)) {
@@ -53,8 +46,7 @@ struct FileStorageTests {
         #expect(try place.log().state.id != second.state.id)
     }
 
-    @Test("A change is refused for a file that others can open, their folder, or a link, and the last two are read")
-    func access() throws {
+    @Test func `A file that others can open, an open folder and a link aren't changed, the last two are read`() throws {
         let link = "\(place.root)/Keys/link"
         unsafe symlink(place.file, link + ".keyset")
         #expect(fileError { try place.changePolicy(keyset: link) } == .symbolicLink)
@@ -73,8 +65,7 @@ struct FileStorageTests {
         #expect(try place.log().lines.count == 1)
     }
 
-    @Test("A document is written with mode 0644 if the bytes or the mode differ, and not otherwise")
-    func served() throws {
+    @Test func `A document is written with mode 0644 if the bytes or the mode differ, and not otherwise`() throws {
         let (storage, path) = (place.storage(), "\(place.root)/www/a.json")
         try FileSystem.replace("\(path).new-abcdefghijkl", with: [1])
         try storage.serve([1, 2], as: "a.json")
@@ -91,20 +82,17 @@ struct FileStorageTests {
         #expect(try storage.served("b.json") == nil)
     }
 
-    @Test("A damaged history ends every command with its path, and stays")
-    func damagedHistory() throws {
+    @Test func `A damaged history ends every command with its path, and stays`() throws {
         let path = "\(place.root)/history/\(try place.log().state.id)"
         try FileSystem.replace(path, with: Array("junk\n".utf8))
         for body in [{ _ = try place.changePolicy() }, { _ = try place.host().load(place.keyset) }] {
             let error = #expect(throws: KeysetFileError.self) { try body() }
-            #expect(error?.path == path)
-            #expect(error?.cause.code == .incomplete)
+            #expect(error?.path == path && error?.cause.code == .incomplete)
         }
         #expect(try FileSystem.readFile(path) == Array("junk\n".utf8))
     }
 
-    @Test("A damaged keyset is refused with its path, and one without the right secret isn't restored over")
-    func damagedKeyset() throws {
+    @Test func `A damaged keyset is refused, and one without the right secret isn't restored over`() throws {
         let good = try FileSystem.readFile(place.file)
         #expect(keysetError { try place.changePolicy(place.storage { "two" }) } == .wrongSecret)
         let opened = try place.host().load(place.keyset)
@@ -117,8 +105,7 @@ struct FileStorageTests {
         #expect(try place.host().load(place.keyset).log.extends(opened.log))
     }
 
-    @Test("Of two files with one id neither is changed; rotate looks for them only if something is due")
-    func twoFiles() throws {
+    @Test func `Of two files with one id neither is changed; rotate looks for them only if something is due`() throws {
         let copy = "\(place.root)/Keys/copy"
         try FileManager.default.copyItem(atPath: place.file, toPath: copy + ".keyset")
         for (path, remembers) in [(place.keyset, true), (copy, true), (place.keyset, false), (copy, false)] {
@@ -139,8 +126,7 @@ struct FileStorageTests {
         #expect(try place.host().load(copy).log.lines.count == 1)
     }
 
-    @Test("Demo keys are read with any mode, leave no history, and are never changed")
-    func demo() throws {
+    @Test func `Demo keys are read with any mode, leave no history, and are never changed`() throws {
         let file = DemoKeys.shared.file
         try FileSystem.replace("\(place.root)/Keys/demo.keyset", with: file, mode: 0o666)
         let storage = FileStorage(histories: place.histories, servedFolder: nil) { _, _ in nil }
@@ -154,8 +140,7 @@ struct FileStorageTests {
     }
 }
 
-@Suite("The runs of rotate")
-struct RotateRunTests {
+@Suite("The runs of rotate") struct RotateRunTests {
     let place = try! Place()
 
     /// How often a body asks for the secret.
@@ -180,15 +165,11 @@ struct RotateRunTests {
         }
     }
 
-    @Test("The secret is used in the first run of a day, after a failure, for new lines, and if something is due")
-    func secret() throws {
+    @Test func `The secret is used once a day, after a failure, for new lines, and if something is due`() throws {
         // 08:00 of a day.
-        #expect(try run(0) == 1)
-        #expect(try run(1) == 0)
-        #expect(try run(15) == 0)
-        #expect(try run(16) == 1)
-        #expect(try run(17, status: 69) == 0)
-        #expect(try run(18) == 1)
+        for (hour, status, uses) in [(0, 0, 1), (1, 0, 0), (15, 0, 0), (16, 0, 1), (17, 69, 0), (18, 0, 1)] {
+            #expect(try run(Int64(hour), status: status) == uses, "hour \(hour)")
+        }
         try place.changePolicy(place.storage(remembers: false), at: Place.start + 18 * 3_600)
         #expect(try run(19) == 1)
         #expect(try run(20) == 0)
@@ -203,12 +184,10 @@ struct RotateRunTests {
         #expect(due == 0)
         #expect(try place.log().lines.count > lines)
         let history = try place.histories.history(of: place.log().state.id)
-        #expect(history?.lastStatus == 0)
-        #expect(try history?.log.bytes == place.log().bytes)
+        #expect(try history?.lastStatus == 0 && history?.log.bytes == place.log().bytes)
     }
 
-    @Test("A run that changes nothing writes neither the keyset nor its rows, and one without a change no history")
-    func unchanged() throws {
+    @Test func `A run that changes nothing doesn't write the keyset, and a command doesn't write the history`() throws {
         _ = try run(0)
         let (file, history) = (place.inode(place.file), "\(place.root)/history/\(try place.log().state.id)")
         let inode = place.inode(history)
@@ -220,21 +199,18 @@ struct RotateRunTests {
         #expect(place.inode(history) != inode)
     }
 
-    @Test("A run under a refused clock records its status, and its time doesn't make the clock right")
-    func wrongClock() throws {
+    @Test func `A run under a refused clock records its status, and its time doesn't make the clock right`() throws {
         _ = try run(0)
         let later = place.host(at: Place.start + 365 * 86_400)
         for _ in 0..<2 {
             #expect(throws: KeystoreRefusal.clockAhead(last: Place.start)) { try later.rotate(place.keyset) }
             try later.recordRun(of: place.log().state.id, status: 78)
             let history = try place.histories.history(of: place.log().state.id)
-            #expect(history?.lastRun == Place.start)
-            #expect(history?.lastStatus == 78)
+            #expect(history?.lastRun == Place.start && history?.lastStatus == 78)
         }
     }
 
-    @Test("Publisher keys are never rotated")
-    func publisher() throws {
+    @Test func `Publisher keys are never rotated`() throws {
         let path = "\(place.root)/Keys/app"
         _ = try place.host().create(path, .publisher, secrets: Place.secrets("one"))
         for days in stride(from: Int64(25), to: 500, by: 25) {

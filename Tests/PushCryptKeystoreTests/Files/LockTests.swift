@@ -7,12 +7,10 @@ import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
-@Suite("Locks and crashes of a keystore's changes")
-struct LockTests {
+@Suite("Locks and crashes of a keystore's changes") struct LockTests {
     let place = try! Place()
 
-    @Test("Every change is refused while another process has the keystore or the histories, and reading isn't")
-    func busy() throws {
+    @Test func `Only reading is possible while another process has the keystore or the histories`() throws {
         let storage = place.storage(patience: .seconds(0))
         let (host, keyset) = (place.host(storage), place.keyset)
         let opened = try host.load(keyset)
@@ -49,8 +47,7 @@ struct LockTests {
         #expect(try place.log().lines.count == 2)
     }
 
-    @Test("A change releases its locks, also after an error")
-    func released() throws {
+    @Test func `A change releases its locks, also after an error`() throws {
         let storage = place.storage(patience: .seconds(0))
         let wrong = place.storage(patience: .seconds(0)) { "two" }
         for _ in 0..<3 {
@@ -60,8 +57,7 @@ struct LockTests {
         #expect(try place.log().lines.count == 4)
     }
 
-    @Test("The changes of two threads are all in the log, and so they are in the history")
-    func threads() throws {
+    @Test func `The changes of two threads are all in the log, and so they are in the history`() throws {
         DispatchQueue.concurrentPerform(iterations: 2) { _ in
             for _ in 0..<10 {
                 #expect(throws: Never.self) {
@@ -81,8 +77,7 @@ struct LockTests {
     }
 
     #if DEBUG
-    @Test("A crash at any step of a change leaves the old or the new keyset, and the next change finishes it")
-    func crashes() throws {
+    @Test func `A crash at any step of a change leaves the old or the new keyset, which can be changed`() throws {
         let copies = Locked<[(String, Place)]>([])
         let old = try place.log()
         let observer = { @Sendable [place] (point: String) in
@@ -110,8 +105,7 @@ struct LockTests {
     }
     #endif
 
-    @Test("Only temporary files of keysets are removed")
-    func leftovers() throws {
+    @Test func `Only temporary files of keysets are removed`() throws {
         let kept = ["one.new-abcdefghijkl", "b.keyset.new-12345.keyset", "note.new-", "a.keyset.new-abc"]
         for name in kept + ["one.keyset.new-abcdefghijkl"] {
             try FileSystem.replace("\(place.root)/Keys/\(name)", with: [1])

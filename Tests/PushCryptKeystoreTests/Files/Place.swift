@@ -45,7 +45,6 @@ final class Place: Sendable {
         KeystoreHost(storage ?? self.storage(), name: "host", who: "someone", clock: time)
     }
 
-    /// A change that adds a line.
     @discardableResult
     func changePolicy(
         _ storage: FileStorage? = nil, at time: UnixTime = start, keyset: String? = nil

@@ -8,40 +8,20 @@ import Testing
         ContainedKey.Algorithm.allCases.flatMap { [(.publicKey, $0), (.privateKey, $0)] }
 
     /// For X25519 and Ed25519, a flip of the last 256 bits, which are the key, gives another key. For P-256 it gives a point
-    /// off the curve.
-    @Test(
-        "a flipped bit of a public key container gives another key or a refusal",
-        arguments: ContainedKey.Algorithm.allCases)
-    func everyBitOfAPublicKey(_ algorithm: ContainedKey.Algorithm) throws {
+    /// off the curve. A container of a private key with version 1 is valid too and contains the same key.
+    @Test("a flipped bit gives another key or a refusal", arguments: ContainedKey.Algorithm.allCases, [false, true])
+    func everyBit(_ algorithm: ContainedKey.Algorithm, isPrivate: Bool) throws {
         let key = try ContainedKey.sample(algorithm)
-        let container = try key.written(as: .publicKey, .der)
-        let readable = try Self.readableFlips(of: container)
-        #expect(readable == (algorithm == .p256 ? [] : Array(container.bitCount - 256..<container.bitCount)))
-        for bit in readable {
-            #expect(try KeyContainer.read(container.flipping(bit: bit)).publicKey != key.publicKey)
-        }
-    }
-
-    @Test(
-        "a flipped bit of a private key container gives another key or a refusal",
-        arguments: ContainedKey.Algorithm.allCases)
-    func everyBitOfAPrivateKey(_ algorithm: ContainedKey.Algorithm) throws {
-        let key = try ContainedKey.sample(algorithm)
-        let container = try key.written(as: .privateKey, .der)
-        // A container with version 1 is valid too and contains the same key.
-        let version = algorithm == .p256 ? 5 * 8 : 4 * 8
-        let readable = try Self.readableFlips(of: container)
-        let own = algorithm == .p256 ? [] : Array(container.bitCount - 256..<container.bitCount)
-        #expect(readable == [version] + own)
+        let container = try key.written(as: isPrivate ? .privateKey : .publicKey, .der)
+        let bits = 0..<container.bitCount
+        let version = isPrivate ? [algorithm == .p256 ? 5 * 8 : 4 * 8] : []
+        let readable = try bits.filter { try KeyContainer.refusal(container.flipping(bit: $0)) == nil }
+        #expect(readable == version + (algorithm == .p256 ? [] : Array(bits.suffix(256))))
         for bit in readable {
             let other = try KeyContainer.read(container.flipping(bit: bit))
-            #expect(other.algorithm == algorithm)
-            #expect((other.privateKey == key.privateKey) == (bit == version))
+            let isSame = isPrivate ? other.privateKey == key.privateKey : other.publicKey == key.publicKey
+            #expect(other.algorithm == algorithm && isSame == version.contains(bit))
         }
-    }
-
-    private static func readableFlips(of container: [UInt8]) throws -> [Int] {
-        try (0..<container.bitCount).filter { try KeyContainer.refusal(container.flipping(bit: $0)) == nil }
     }
 
     @Test("a container that was cut, or extended by any byte, is refused", arguments: ContainedKey.Algorithm.allCases)
@@ -71,14 +51,12 @@ import Testing
             let container = originals[index % originals.count].mutated(with: &generator)
             let code = try KeyContainer.refusal(container, passphrase: passphrase)
             codes.insert(code)
-            if code == nil {
-                try expectWritable(KeyContainer.read(container, passphrase: passphrase))
-            }
+            if code == nil { try expectWritable(KeyContainer.read(container, passphrase: passphrase)) }
         }
         #expect(codes.isSuperset(of: [nil, .malformed, .notAKeyContainer, .unsupportedKey, .wrongPassphrase]))
     }
 
-    @Test("randomly changed PEM gives a writable key or a refusal") func randomPEM() throws {
+    @Test func `randomly changed PEM gives a writable key or a refusal`() throws {
         let pems = try ForeignContainers.shared.get().keys.map { Array($0.pem.utf8) }
         let passphrase = try ForeignContainers.shared.get().passphrase
         var generator = SplitMix64(seed: 2_000)
@@ -90,7 +68,7 @@ import Testing
         }
     }
 
-    @Test("a key file of random bytes, bare or in a DER sequence, is refused") func randomBytes() throws {
+    @Test func `a key file of random bytes, bare or in a DER sequence, is refused`() throws {
         var generator = SplitMix64(seed: 3_000)
         for _ in 0..<2_000 {
             let bytes = generator.bytes(Int.random(in: 0..<200, using: &generator))
@@ -104,7 +82,6 @@ import Testing
         #expect(try KeyContainer.read(key.written(as: form, .der)).isSame(as: key))
     }
 
-    /// DER of every kind and algorithm.
     private static func originals() throws -> [[UInt8]] {
         try unencrypted.map { form, algorithm in try ContainedKey.sample(algorithm).written(as: form, .der) }
             + ForeignContainers.shared.get().keys.map { try derOfPEM($0.pem) }

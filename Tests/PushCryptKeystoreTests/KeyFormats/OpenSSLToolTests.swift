@@ -3,7 +3,6 @@ import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
-/// Exchanges containers with the installed openssl tool in both directions.
 @Suite(.enabled(if: OpenSSLTool.isAvailable, OpenSSLTool.missing)) struct OpenSSLToolTests {
     private static let passphrase = "Grüße, and more"
     private let tool: OpenSSLTool
@@ -47,22 +46,20 @@ import Testing
         try expect(tool.run(command), nil, is: .p256, isPublic: command.contains("-pubout"))
     }
 
-    @Test("a P-256 key after its EC PARAMETERS block is read") func readsAfterParameters() throws {
+    @Test func `a P-256 key after its EC PARAMETERS block is read`() throws {
         let container = try tool.run("ecparam -genkey -name prime256v1")
         #expect(container.starts(with: Array("-----BEGIN EC PARAMETERS-----".utf8)))
         try tool.write(container, to: "key.pem")
         try expect(container, nil, is: .p256, isPublic: false)
     }
 
-    @Test("a key that OpenSSL encrypted at generation is read") func readsGeneratedEncrypted() throws {
+    @Test func `a key that OpenSSL encrypted at generation is read`() throws {
         try tool.run("genpkey -algorithm X25519 -aes-256-cbc -pass file:pass -out encrypted.pem")
         try tool.run("pkey -in encrypted.pem -passin file:pass -out key.pem")
         try expect(tool.read("encrypted.pem"), Self.passphrase, is: .x25519, isPublic: false)
     }
 
-    @Test(
-        "KeyContainer writes unencrypted containers byte for byte like OpenSSL",
-        arguments: ContainedKey.Algorithm.allCases)
+    @Test("KeyContainer writes keys in clear byte for byte like OpenSSL", arguments: ContainedKey.Algorithm.allCases)
     func writesTheSame(_ algorithm: ContainedKey.Algorithm) throws {
         let key = try ContainedKey.sample(algorithm)
         try tool.write(key.written(as: .privateKey, .der), to: "key.der")
@@ -73,9 +70,7 @@ import Testing
         }
     }
 
-    @Test(
-        "OpenSSL reads every container that KeyContainer writes", arguments: ContainedKey.Algorithm.allCases,
-        ["PEM", "DER"])
+    @Test("OpenSSL reads what KeyContainer writes", arguments: ContainedKey.Algorithm.allCases, ["PEM", "DER"])
     func openSSLReads(_ algorithm: ContainedKey.Algorithm, _ encoding: String) throws {
         let key = try ContainedKey.sample(algorithm)
         let encrypted = KeyContainer.Form.encryptedPrivateKey(passphrase: SecretBytes(text: Self.passphrase))
@@ -89,9 +84,7 @@ import Testing
         }
     }
 
-    @Test("an encrypted key uses PBES2 with AES-256-CBC and 600,000 iterations of PBKDF2") func encryptionScheme()
-        throws
-    {
+    @Test func `an encrypted key uses PBES2 with AES-256-CBC and 600,000 iterations of PBKDF2`() throws {
         let form = KeyContainer.Form.encryptedPrivateKey(passphrase: SecretBytes(text: Self.passphrase))
         try tool.write(ContainedKey.sample(.ed25519).written(as: form, .der), to: "ours")
         let text = String(decoding: try tool.run("asn1parse -inform DER -in ours"), as: UTF8.self)
@@ -103,7 +96,6 @@ import Testing
         #expect(words.contains("0927C0"), "\(text)")
     }
 
-    /// Compares the key in `container` with that in `key.pem`.
     private func expect(
         _ container: [UInt8], _ passphrase: String?, is algorithm: ContainedKey.Algorithm, isPublic: Bool
     ) throws {
@@ -116,7 +108,6 @@ import Testing
 }
 
 extension ContainedKey.Algorithm {
-    /// The arguments of `openssl genpkey -algorithm`.
     fileprivate var generation: String {
         switch self {
         case .p256: "EC -pkeyopt ec_paramgen_curve:P-256"

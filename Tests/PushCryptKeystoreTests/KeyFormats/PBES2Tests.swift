@@ -3,7 +3,6 @@ import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
-/// Encrypted containers with changed parameters and wrong passphrases.
 @Suite struct PBES2Tests {
     private let containers: ForeignContainers
     /// 1,000 iterations.
@@ -16,26 +15,23 @@ import Testing
         scrypt = try containers.der("p256 scrypt")
     }
 
-    @Test("an encrypted container without a passphrase is refused") func noPassphrase() throws {
+    @Test func `an encrypted container without a passphrase is refused`() throws {
         #expect(try KeyContainer.refusal(pbkdf2) == .passphraseNeeded)
         #expect(try KeyContainer.refusal(scrypt) == .passphraseNeeded)
     }
 
     /// About one wrong passphrase in 256 decrypts to bytes with valid padding and must have the same code.
-    @Test("every wrong passphrase is refused with the same code") func wrongPassphrases() throws {
-        let codes = try (0..<2_000).map { number in
-            try KeyContainer.refusal(pbkdf2, passphrase: "wrong \(number)")
-        }
+    @Test func `every wrong passphrase is refused with the same code`() throws {
+        let codes = try (0..<2_000).map { try KeyContainer.refusal(pbkdf2, passphrase: "wrong \($0)") }
         #expect(codes.allSatisfy { $0 == .wrongPassphrase })
-        let almost = [containers.passphrase + " ", String(containers.passphrase.dropLast()), ""]
-        for passphrase in almost {
+        for passphrase in [containers.passphrase + " ", String(containers.passphrase.dropLast()), ""] {
             #expect(try KeyContainer.refusal(pbkdf2, passphrase: passphrase) == .wrongPassphrase)
             #expect(try KeyContainer.refusal(scrypt, passphrase: passphrase) == .wrongPassphrase)
         }
     }
 
     /// P-256 containers also contain the public key, so that every change of the ciphertext is detected.
-    @Test("a flipped bit of the ciphertext is refused") func everyBitOfTheCiphertext() throws {
+    @Test func `a flipped bit of the ciphertext is refused`() throws {
         let damage: Set<KeyContainerError.Code> = [
             .wrongPassphrase, .inconsistentKeyPair, .invalidKey, .unsupportedKey,
         ]
@@ -46,7 +42,7 @@ import Testing
         }
     }
 
-    @Test("a ciphertext that was cut is refused") func cutCiphertexts() throws {
+    @Test func `a ciphertext that was cut is refused`() throws {
         let scheme = Array(pbkdf2[3..<pbkdf2.count - 147])
         for count in [0, 1, 15, 16, 17, 127, 128, 143] {
             let container = DER.sequence(scheme, DER.octets(Array(pbkdf2.suffix(144).prefix(count))))
@@ -55,7 +51,7 @@ import Testing
         }
     }
 
-    @Test("a changed iteration count is refused") func iterations() throws {
+    @Test func `a changed iteration count is refused`() throws {
         // 1,000.
         let original: [UInt8] = [0x02, 0x02, 0x03, 0xe8]
         for (changed, code) in [
@@ -71,36 +67,31 @@ import Testing
     }
 
     /// Zero, and counts above the limit with up to 128 bits.
-    @Test("an iteration count outside the limits is refused") func iterationsOutsideTheLimits() throws {
-        let numbers: [[UInt8]] = [
-            [0], [0x00, 0x98, 0x96, 0x81], [0x7f, 0xff, 0xff, 0xff], [0x7f] + [UInt8](repeating: 0xff, count: 7),
-            [0x00] + [UInt8](repeating: 0xff, count: 8), [0x7f] + [UInt8](repeating: 0xff, count: 15),
-        ]
-        for number in numbers {
-            let container = PBES2Scheme(iterations: number).container
-            #expect(try KeyContainer.refusal(container, passphrase: "") == .unsupportedEncryption)
-        }
-        #expect(try KeyContainer.refusal(PBES2Scheme(iterations: [1]).container, passphrase: "") == .wrongPassphrase)
-    }
+    private static let refusedIterations: [[UInt8]] = [
+        [0], [0x00, 0x98, 0x96, 0x81], [0x7f, 0xff, 0xff, 0xff], [0x7f] + [UInt8](repeating: 0xff, count: 7),
+        [0x00] + [UInt8](repeating: 0xff, count: 8), [0x7f] + [UInt8](repeating: 0xff, count: 15),
+    ]
 
-    @Test("an unknown scheme, derivation, PRF or cipher is refused") func otherAlgorithms() throws {
-        var schemes = [PBES2Scheme](repeating: PBES2Scheme(iterations: [1]), count: 6)
-        schemes[0].scheme[9] = 0x0e
-        schemes[1].derivation[9] = 0x0e
-        schemes[2].prf[8] = 0x63
-        schemes[3].cipher[9] = 0x63
-        // PBES2 doesn't support AES-256-GCM.
-        schemes[4].cipher[9] = 0x2e
-        // An IV of 8 bytes.
-        schemes[5].iv = DER.octets([UInt8](repeating: 0, count: 8))
+    @Test func `a count outside the limits, or an unknown scheme, derivation, PRF or cipher is refused`() throws {
+        let changes: [(inout PBES2Scheme) -> Void] = [
+            { $0.scheme[9] = 0x0e }, { $0.derivation[9] = 0x0e }, { $0.prf[8] = 0x63 }, { $0.cipher[9] = 0x63 },
+            // AES-256-GCM, which PBES2 doesn't support, and an IV of 8 bytes.
+            { $0.cipher[9] = 0x2e }, { $0.iv = DER.octets([UInt8](repeating: 0, count: 8)) },
+        ]
+        var schemes = Self.refusedIterations.map { PBES2Scheme(iterations: $0) }
+        for change in changes {
+            var scheme = PBES2Scheme(iterations: [1])
+            #expect(try KeyContainer.refusal(scheme.container, passphrase: "") == .wrongPassphrase)
+            change(&scheme)
+            schemes.append(scheme)
+        }
         for scheme in schemes {
-            let code = try KeyContainer.refusal(scheme.container, passphrase: "")
-            #expect(code == .unsupportedEncryption)
+            #expect(try KeyContainer.refusal(scheme.container, passphrase: "") == .unsupportedEncryption)
         }
     }
 
     /// N 3 and 0; r 0 and 33; p 17; numbers of 64 bits and more; and 1 GiB, which is above OpenSSL's limit.
-    @Test("scrypt parameters outside the limits are refused") func scryptCosts() throws {
+    @Test func `scrypt parameters outside the limits are refused`() throws {
         let large = [UInt8](repeating: 0xff, count: 8)
         let costs: [[[UInt8]]] = [
             [[3], [8], [1]], [[0], [8], [1]], [[16], [0], [1]], [[16], [33], [1]], [[16], [8], [17]],
@@ -128,5 +119,37 @@ extension [UInt8] {
         let places = indices.dropLast(old.count - 1).filter { self[$0...].starts(with: old) }
         try #require(places.count == 1)
         return Array(self[..<places[0]]) + new + Array(self[(places[0] + old.count)...])
+    }
+}
+
+/// An encrypted container whose parts can be changed. Its ciphertext decrypts to nothing valid.
+struct PBES2Scheme {
+    var scheme = DER.element(0x06, [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x05, 0x0d])
+    var derivation: [UInt8]
+    var cost: [UInt8]
+    var prf = DER.element(0x06, [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x02, 0x09])
+    /// AES-256-CBC.
+    var cipher = DER.element(0x06, [0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x01, 0x2a])
+    var iv = DER.octets([UInt8](repeating: 0, count: 16))
+
+    /// PBKDF2 with HMAC-SHA-256.
+    init(iterations: [UInt8]) {
+        derivation = DER.element(0x06, [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x05, 0x0c])
+        cost = DER.element(0x02, iterations)
+    }
+
+    /// N, r, p.
+    init(scrypt numbers: [[UInt8]]) {
+        derivation = DER.element(0x06, [0x2b, 0x06, 0x01, 0x04, 0x01, 0xda, 0x47, 0x04, 0x0b])
+        cost = numbers.flatMap { DER.element(0x02, $0) }
+        prf = []
+    }
+
+    var container: [UInt8] {
+        let salt = DER.octets([UInt8](repeating: 1, count: 16))
+        let function = prf.isEmpty ? [] : DER.sequence(prf, DER.element(0x05))
+        let parameters = DER.sequence(
+            DER.sequence(derivation, DER.sequence(salt, cost, function)), DER.sequence(cipher, iv))
+        return DER.sequence(DER.sequence(scheme, parameters), DER.octets([UInt8](repeating: 2, count: 64)))
     }
 }

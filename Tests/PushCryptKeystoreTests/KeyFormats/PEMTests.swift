@@ -3,7 +3,6 @@ import PushCryptKeystore
 import PushCryptTestSupport
 import Testing
 
-/// The text around the DER (RFC 7468).
 @Suite struct PEMTests {
     private static let key = Result { try ContainedKey.sample(.p256) }
     private static let pem = Result { String(decoding: try key.get().written(as: .privateKey, .pem), as: UTF8.self) }
@@ -40,10 +39,7 @@ import Testing
         ("a second block of another name", { $0 + block("CERTIFICATE", "AAAA") }, .malformed),
         ("no END", { String($0.prefix(100)) }, .malformed),
         ("another END", { $0.replacingOccurrences(of: "END ", with: "END X ") }, .malformed),
-        (
-            "BEGIN within", { $0.replacingOccurrences(of: "\n-----END", with: "\n-----BEGIN X-----\n-----END") },
-            .malformed
-        ),
+        ("a BEGIN", { $0.replacingOccurrences(of: "\n-----END", with: "\n-----BEGIN X-----\n-----END") }, .malformed),
         ("no hyphens after BEGIN", { $0.replacingOccurrences(of: "KEY-----\nM", with: "KEY\nM") }, .notAKeyContainer),
         ("a space before BEGIN", { " " + $0 }, .notAKeyContainer),
         ("lines run together", { $0.replacingOccurrences(of: "\n", with: "") }, .notAKeyContainer),
@@ -69,7 +65,7 @@ import Testing
         #expect(try KeyContainer.refusal(change(Self.publicPEM.get())) == code)
     }
 
-    @Test("the reason distinguishes a second PEM block from other text after the block") func secondBlock() throws {
+    @Test func `the reason distinguishes a second PEM block from other text after the block`() throws {
         let pem = try Self.pem.get()
         for (text, flaw) in [(pem + pem, "more than one PEM block"), (pem + "x", "text after the PEM block")] {
             let error = #expect(throws: KeyContainerError.self) { try KeyContainer.read(text) }
@@ -78,7 +74,7 @@ import Testing
     }
 
     /// The last character of the base64 of 91 bytes has four bits that belong to no byte.
-    @Test("base64 whose last character has unused bits that aren't zero is refused") func unusedBits() throws {
+    @Test func `base64 whose last character has unused bits that aren't zero is refused`() throws {
         let pem = String(decoding: try Self.key.get().written(as: .publicKey, .pem), as: UTF8.self)
         let changed = Self.rewrapped(pem, width: 64) { data in
             let last = data.dropLast(2).last ?? "A"
@@ -103,9 +99,7 @@ import Testing
         ("", .notAKeyContainer, .notAKeyContainer),
     ]
 
-    @Test(
-        "a PEM block is read as the kind that its name says, and refused if the data is of another kind",
-        arguments: names)
+    @Test("a PEM block is read as the kind that its name says, and data of another kind refused", arguments: names)
     func name(_ name: String, _ privateCode: KeyContainerError.Code?, _ publicCode: KeyContainerError.Code?) throws {
         for (pem, code) in [(try Self.pem.get(), privateCode), (try Self.publicPEM.get(), publicCode)] {
             let named = pem.replacing(/(BEGIN|END) [A-Z ]*-----/) { "\($0.output.1) \(name)-----" }

@@ -9,8 +9,7 @@ import Testing
 
 @testable import PushCryptLives
 
-@Suite("The keys of devices in an outbox")
-struct DeviceKeyTests {
+@Suite("The keys of devices in an outbox") struct DeviceKeyTests {
     private let place: PublishingPlace
     private let folder: TemporaryFolder
     private let files: TemporaryFolder
@@ -37,12 +36,11 @@ struct DeviceKeyTests {
         try Keyset(json: Data(contentsOf: folder.file(name(device))))
     }
 
-    @Test("Each device of the list has a private file with its own keys, and one that left the list loses its file")
-    func writes() throws {
+    @Test func `Each device of the list has a private file with its own keys, and loses it with its line`() throws {
         #expect(try publish("phone-1\nphone-2\r\nphone-1\n\n") == [2, 0, 0])
         #expect(try folder.names() == [name("phone-1"), name("phone-2")].sorted())
         #expect(try folder.mode(of: name("phone-2")) == 0o600)
-        let master = place.storage.disk[PublishingPlace.path]!.keyset.material.records[place.primary]!
+        let master = place.file.keyset.material.records[place.primary]!
         let device = try DeviceID("phone-1")
         let key = try keys(of: "phone-1").entries[0]
         #expect(try key.record.isSameKey(as: master.deviceRecord(device)))
@@ -53,8 +51,7 @@ struct DeviceKeyTests {
         #expect(try publish("") == [0, 0, 2])
     }
 
-    @Test("A file is written again only if its keys, its content or its mode differ")
-    func converges() throws {
+    @Test func `A file is written again only if its keys, its content or its mode differ`() throws {
         _ = try publish("a\nb\nc")
         let before = ["a", "b", "c"].map(inode)
         try place.change(.policy) { $0.changes.policy = RotationPolicy.standard }
@@ -74,8 +71,7 @@ struct DeviceKeyTests {
         #expect(try keys(of: "a").entries.allSatisfy { $0.lifecycle.revokedAt == nil })
     }
 
-    @Test("Lines that are no device ids are named, the other devices get their keys, and no file is removed")
-    func badLines() throws {
+    @Test func `Of lines that are no device ids the numbers are named, and no file is removed`() throws {
         _ = try publish("old")
         let list = files.file("list").path
         let long = String(repeating: "x", count: 200_000)
@@ -85,8 +81,7 @@ struct DeviceKeyTests {
         #expect(try folder.names() == ["a", "c", "old"].map(name).sorted())
     }
 
-    @Test("Only files are removed whose name is one of a device of this keyset, or of a file that a crash left")
-    func otherFiles() throws {
+    @Test func `Only files of this keyset's devices, and what a crash left of them, are removed`() throws {
         let id = try KeysetID.random()
         let kept = ["notes.json", "\(id).a.json", name("a") + ".bak", "\(place.id).json", name("a.b")]
         let left = [name("b"), name("b") + ".new-0123456789ab"]
@@ -95,8 +90,7 @@ struct DeviceKeyTests {
         #expect(try folder.names() == (kept + [name("a")]).sorted())
     }
 
-    @Test("A link as outbox, one that others can write, other kinds of keysets, and an old copy are refused")
-    func refusals() throws {
+    @Test func `A link or an open folder as outbox, other kinds of keysets, and an old copy are refused`() throws {
         _ = try publish("a")
         let list = files.file("list").path
         let link = files.file("link")
@@ -110,10 +104,10 @@ struct DeviceKeyTests {
         try FileManager.default.setAttributes([.posixPermissions: 0o770], ofItemAtPath: folder.path)
         #expect(code(folder.path) == .looseMode)
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder.path)
-        let old = place.storage.disk[PublishingPlace.path]
+        let old = place.file
         try host.rotate(PublishingPlace.path, beginsNow: true)
         let seen = place.log.state.head
-        place.storage.disk[PublishingPlace.path] = old
+        place.file = old
         #expect(throws: KeystoreRefusal.olderThanHistory(id: place.id, seen: seen)) { try publish("a") }
         _ = try host.create("Keys/other", .recipient)
         #expect(throws: KeyError.self) { try host.publishDevices("Keys/other", list: list, to: folder.path) }

@@ -7,8 +7,7 @@ import Testing
 
 @testable import PushCryptLives
 
-@Suite("What the verbs of keys change")
-struct KeysTests {
+@Suite("What the verbs of keys change") struct KeysTests {
     private static let parameters = try! ScryptParameters(n: 1_024, r: 8, p: 1)
     private static let (first, second) = (SecretName("first")!, SecretName("second")!)
 
@@ -20,7 +19,6 @@ struct KeysTests {
         try KeyRecord.generate(kind, backend: DefaultBackend.shared)
     }
 
-    /// Whether a secret opens the text of the keyset's file.
     private static func opens(_ keyset: OpenedKeyset, _ text: String) throws -> Bool {
         let rows = try KeysetRows(keyset.material.file(keyset.log))
         do {
@@ -29,8 +27,7 @@ struct KeysTests {
         } catch let error as KeysetLogError where error.code == .wrongSecret { return false }
     }
 
-    @Test("Each change of the secrets is a line with their names, and a removed one opens no later file")
-    func secrets() throws {
+    @Test func `Each change of the secrets is a line with their names, and a removed one opens no later file`() throws {
         let place = try PublishingPlace()
         func change(_ change: SecretChange, _ others: String...) throws -> OpenedKeyset {
             try place.host().changeSecrets(
@@ -55,8 +52,7 @@ struct KeysTests {
         #expect(place.log.lines.suffix(4).map(\.action) == [.secrets, .secrets, .secrets, .secrets])
     }
 
-    @Test("Publications of 14 to 90 days and 1 to 16 different topics are made, and no others")
-    func limits() throws {
+    @Test func `Publications of 14 to 90 days and 1 to 16 different topics are made, and no others`() throws {
         let topics = try (0...16).map { try Topic("com.example.app\($0)") }
         let day: Int64 = 86_400
         let cases: [(topics: ArraySlice<Topic>, seconds: Int64, isPossible: Bool)] = [
@@ -84,8 +80,7 @@ struct KeysTests {
         }
     }
 
-    @Test("An imported key waits for publishLead; a known one, another kind and a fifth publisher are refused")
-    func imports() throws {
+    @Test func `An imported key waits for publishLead; a known one and a fifth publisher are refused`() throws {
         let place = try PublishingPlace()
         let record = try Self.record(.sender)
         let state = try place.host().importKey(PublishingPlace.path, record).state
@@ -98,8 +93,7 @@ struct KeysTests {
         }
     }
 
-    @Test("A keyset with a key of suite 3 gets no key of a lower suite, and of suites 1 and 2 either follows the other")
-    func suites() throws {
+    @Test func `No key of suites 1 and 2 follows one of suite 3, and either of them follows the other`() throws {
         func record(_ type: KeyPairType) throws -> KeyRecord {
             let backend = try #require(Backends.supporting(type).last).backend
             return try KeyRecord.generate(.recipient, type: type, psk: false, backend: backend)
@@ -114,8 +108,7 @@ struct KeysTests {
         }
     }
 
-    @Test("A publisher's keys are destroyed in any order, but for the last one; the set then lacks its signature")
-    func publishers() throws {
+    @Test func `All keys of a publisher but the last can be destroyed; a set then lacks their signature`() throws {
         let place = try PublishingPlace()
         let old = try #require(place.publisher(1)?.state.keys.first?.kid)
         #expect(throws: KeystoreRefusal.publisherCount) { try place.host().destroy("Pub/1", old) }
@@ -128,8 +121,7 @@ struct KeysTests {
         #expect(signers == [record.kid])
     }
 
-    @Test("The epochs of pins are those of the log, with the publisher that it names")
-    func pins() throws {
+    @Test func `The epochs of pins are those of the log, with the publisher that it names`() throws {
         let place = try PublishingPlace(epochs: [1, 2])
         let senders = try place.host().load(PublishingPlace.path)
         func pins(_ epoch: Int64?, _ publisher: Int64?) throws -> SenderSetPins {
@@ -144,8 +136,7 @@ struct KeysTests {
         #expect(two.publishers.map(\.kid) == place.publisher(2)?.state.keys.map(\.kid))
     }
 
-    @Test("Pins have no publisher key that was revoked, and without another one there are none")
-    func revokedPins() throws {
+    @Test func `Pins have no publisher key that was revoked, and without another one there are none`() throws {
         let place = try PublishingPlace()
         let senders = try place.host().load(PublishingPlace.path)
         let first = place.publisher(1)!.state.keys[0].kid

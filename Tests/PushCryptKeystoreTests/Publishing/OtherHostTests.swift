@@ -1,14 +1,12 @@
 import PushCryptCore
 import PushCryptKeysets
 import PushCryptKeystore
-import PushCryptPrimitives
 import Testing
 
 @testable import PushCryptLives
 
 /// The publisher is on another host, which has no key of senders.
-@Suite("Signing the log of another host")
-struct OtherHostTests {
+@Suite("Signing the log of another host") struct OtherHostTests {
     private let place: PublishingPlace
     private let other: MemoryStorage
     private var signer: KeystoreHost<MemoryStorage> {
@@ -43,14 +41,10 @@ struct OtherHostTests {
             try log.appending(over.isEmpty ? .rotated : .restored, at: log.state.at, who: "evil", changes), mac: nil)
     }
 
-    @Test(
-        "The sending host appends the lines, the other one asks for the new keys once, signs all epochs and appends nothing"
-    )
-    func signs() throws {
+    @Test func `The sending host appends lines; the other one asks once, signs and appends nothing`() throws {
         let sent = try send()
         #expect(sent.log.lines.suffix(2).map(\.action) == [.published, .published])
-        #expect(place.log.bytes == sent.log.bytes)
-        #expect(place.world.served.isEmpty)
+        #expect(place.log.bytes == sent.log.bytes && place.world.served.isEmpty)
         var asked: [UnsignedLines] = []
         let outcomes = try sign(sent) { lines in
             asked.append(lines)
@@ -67,15 +61,13 @@ struct OtherHostTests {
         #expect(try sign(send(day: 1)) { _ in false } == [.unchanged, .unchanged])
         try place.host().revoke(PublishingPlace.path, key.kid)
         _ = try sign(send()) { lines in
-            #expect(lines.keys.map(\.kid) == [place.primary])
-            #expect(lines.revoked == [key.kid])
+            #expect(lines.keys.map(\.kid) == [place.primary] && lines.revoked == [key.kid])
             return true
         }
         #expect(place.number(1)! > sent.log.state.head.number)
     }
 
-    @Test("A forged log is signed only if a person agrees to its head; otherwise the true one is still accepted")
-    func forged() throws {
+    @Test func `A forged log is signed only if a person agrees to its head, and the true one afterwards`() throws {
         let sent = try send()
         #expect(throws: KeystoreRefusal.notReviewed) {
             try sign(forging(sent.log)) { $0.head == sent.log.state.head }
@@ -84,8 +76,7 @@ struct OtherHostTests {
         #expect(try sign(sent) { $0.head == sent.log.state.head } == [.written, .written])
     }
 
-    @Test("A log that gives up a revocation shows that key again")
-    func givenUpRevocation() throws {
+    @Test func `A log that gives up a revocation shows that key again`() throws {
         let sent = try send()
         let kid = place.primary
         try place.host().revoke(PublishingPlace.path, kid)
@@ -100,8 +91,7 @@ struct OtherHostTests {
         }
     }
 
-    @Test("An older log, and one that parts from what this host has seen, is refused")
-    func otherLogs() throws {
+    @Test func `An older log, and one that parts from what this host has seen, is refused`() throws {
         let first = try send()
         try place.host().rotate(PublishingPlace.path, beginsNow: true)
         let second = try send()
@@ -109,24 +99,20 @@ struct OtherHostTests {
         let (served, seen) = (place.world.served, second.log.state.head)
         #expect(throws: KeystoreRefusal.olderThanHistory(id: place.id, seen: seen)) { try sign(first) }
         #expect(throws: KeystoreRefusal.twoHistories(id: place.id, seen: seen)) { try sign(forging(first.log)) }
-        #expect(place.world.served == served)
-        #expect(other.histories[place.id]?.log.state.head == seen)
+        #expect(place.world.served == served && other.histories[place.id]?.log.state.head == seen)
     }
 
-    @Test("Without the publisher of an epoch nothing is signed, and the log counts as not seen")
-    func publishers() throws {
+    @Test func `Without the publisher of an epoch nothing is signed, and the log counts as not seen`() throws {
         let sent = try send()
         #expect(throws: KeystoreRefusal.otherPublisher(epoch: 2)) { try sign(sent, [place.publisher(1)!]) }
-        #expect(place.world.served.isEmpty)
-        #expect(other.histories.isEmpty)
+        #expect(place.world.served.isEmpty && other.histories.isEmpty)
         let lone = try PublishingPlace(epochs: [])
         #expect(throws: KeystoreRefusal.noPublication) { try lone.host().unsigned(PublishingPlace.path) }
         let history = lone.storage.histories[lone.id]!
         #expect(throws: KeystoreRefusal.noPublication) { try sign(history) }
     }
 
-    @Test("An old copy of the publisher, and a set that the log doesn't extend, are refused there, too")
-    func refusals() throws {
+    @Test func `An old copy of the publisher, and a set that the log doesn't extend, are refused there, too`() throws {
         let old = place.publisher(1)!
         let added = try place.host().change("Pub/1", .rotated) { try $0.add(activatesAt: nil) }
         try place.publish()

@@ -1,7 +1,6 @@
 import PushCryptCore
 import PushCryptKeysets
 import PushCryptKeystore
-import PushCryptPrimitives
 import Testing
 
 @testable import PushCryptLives
@@ -20,9 +19,7 @@ struct PublishingPlace {
         storage = MemoryStorage(world)
         let host = KeystoreHost(storage, name: "a", who: "a", clock: UnixTime(world.time))
         var changes = KeysetChanges()
-        for epoch in epochs {
-            changes.epochs[epoch] = try host.create("Pub/\(epoch)", .publisher).state.id
-        }
+        for epoch in epochs { changes.epochs[epoch] = try host.create("Pub/\(epoch)", .publisher).state.id }
         if kind == .sender { changes.publication = .init(topics: [LifeApp.topic], validForInSeconds: 60 * 86_400) }
         id = try host.create(Self.path, kind, changes, psk: psk, secrets: secrets).state.id
     }
@@ -32,6 +29,36 @@ struct PublishingPlace {
         return KeystoreHost(storage, name: "a", who: "a", clock: clock, confirmsClock: confirmsClock)
     }
 
+    var file: MemoryStorage.File {
+        get { storage.disk[Self.path]! }
+        nonmutating set { storage.disk[Self.path] = newValue }
+    }
+
+    /// Puts a copy in the file's place, on a host that has seen nothing else.
+    func begin(again copy: MemoryStorage.File) {
+        file = copy
+        storage.histories[id] = nil
+    }
+
+    @discardableResult
+    func restore(_ copy: MemoryStorage.File) throws -> OpenedKeyset {
+        try host().restore(Self.path, [copy.keyset], publishers: publishers) { _ in true }
+    }
+
+    func published() throws -> PublishingPlace {
+        try publish()
+        return self
+    }
+
+    /// Expects that nothing is published because this document, without a publisher's signature, is ahead.
+    func expectServedAhead(_ document: [UInt8], _ location: SourceLocation = #_sourceLocation) {
+        let refusal = KeystoreRefusal.servedAhead(ServedDocument(document)!.head, isSigned: false)
+        #expect(throws: refusal, sourceLocation: location) { try publish() }
+    }
+
+    @discardableResult
+    func rotate() throws -> KeysetLog { try host().rotate(Self.path, beginsNow: true) }
+    var now: UnixTime { UnixTime(world.time) }
     var log: KeysetLog { storage.disk[Self.path]!.keyset.log }
     var primary: KeyID { log.state.timeline.primary(at: UnixTime(world.time))!.kid }
     var publishers: [OpenedKeyset] { [1, 2].compactMap(publisher) }
@@ -78,7 +105,6 @@ struct PublishingPlace {
     }
 }
 
-/// What publishing did with a document, to compare.
 enum Outcome: Hashable {
     case written, unchanged, removed, publisherElsewhere
     case refused(KeystoreRefusal)

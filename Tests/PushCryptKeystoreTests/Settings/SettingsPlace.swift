@@ -65,7 +65,6 @@ struct SettingsPlace {
         try Settings(json: Array(json.utf8), path: path("etc/pushcrypt.json"), context)
     }
 
-    /// Every file and folder with its mode and content.
     func snapshot() throws -> [String: String] {
         let names = FileManager.default.enumerator(atPath: folder.path)?.allObjects.compactMap { $0 as? String } ?? []
         return try Dictionary(

@@ -7,8 +7,11 @@ import Testing
 
 @testable import PushCryptKeystore
 
-@Suite("Secrets and programs of settings")
-struct SettingsProgramTests {
+@Suite("Secrets and programs of settings") struct SettingsProgramTests {
+    private let place: SettingsPlace
+
+    init() throws { place = try SettingsPlace() }
+
     private static let id = KeysetID("AAAAAAAAAAAAAAAAAAAAAA".utf8)!
     private static let senders = KeysetLocation("Keys/senders")
 
@@ -16,9 +19,7 @@ struct SettingsProgramTests {
         secret?.passphraseBytes.map { String(decoding: Array($0.bytes), as: UTF8.self) }
     }
 
-    @Test("A keyset's own secret goes before the one of all, and without settings there is none")
-    func files() throws {
-        let place = try SettingsPlace()
+    @Test func `A keyset's own secret goes before the one of all, and without settings there is none`() throws {
         try place.write("green horse\n", to: "etc/all", mode: 0o600)
         try place.write("blue horse", to: "etc/own", mode: 0o600)
         let own = #""secrets": {"senders": {"file": "own"}}"#
@@ -26,17 +27,16 @@ struct SettingsProgramTests {
         #expect(passphrase(try both.secret(for: Self.senders, id: Self.id)) == "blue horse")
         #expect(passphrase(try both.secret(for: KeysetLocation("senders/app"), id: Self.id)) == "green horse")
         let one = try place.settings("{\(own)}")
-        #expect(
-            passphrase(try one.secret(for: KeysetLocation("elsewhere/senders.keyset"), id: Self.id)) == "blue horse")
+        let elsewhere = KeysetLocation("elsewhere/senders.keyset")
+        #expect(passphrase(try one.secret(for: elsewhere, id: Self.id)) == "blue horse")
         #expect(try one.secret(for: KeysetLocation("app"), id: Self.id) == nil)
         try place.setMode(0o644, of: "etc/own")
         let error = #expect(throws: KeystoreError.self) { try one.secret(for: Self.senders, id: Self.id) }
         #expect(error?.code == .looseMode)
     }
 
-    @Test("A credential is a file in the folder of the service manager, without which it is refused")
-    func credentials() throws {
-        var place = try SettingsPlace()
+    @Test func `A credential is a file in the folder of the service manager, without which it is refused`() throws {
+        var place = place
         try place.write("green horse", to: "run/passphrase", mode: 0o400)
         let text = #"{"secrets": {"senders": {"credential": "passphrase"}}}"#
         let error = SettingsError(.noCredentials, place.path("etc/pushcrypt.json"), "secrets.senders.credential")
@@ -50,9 +50,7 @@ struct SettingsProgramTests {
         #expect(missing?.code == .notFound)
     }
 
-    @Test("A program wraps the keyset's key with the keyset's id and name in its environment")
-    func command() throws {
-        let place = try SettingsPlace()
+    @Test func `A program wraps the keyset's key with the keyset's id and name in its environment`() throws {
         let script = #"""
             #!/bin/sh
             echo "$1 $PUSHCRYPT_KEYSET_ID $PUSHCRYPT_KEYSET_NAME" >> '\#(place.path("log"))'
@@ -74,7 +72,6 @@ struct SettingsProgramTests {
         }
     }
 
-    /// Settings with a program `after`.
     private func settings(_ place: SettingsPlace, _ script: String, mode: Int = 0o755) throws -> Settings {
         try place.write(script, to: "etc/after", mode: mode)
         return try place.settings(#"{"after": "after"}"#)
@@ -90,13 +87,10 @@ struct SettingsProgramTests {
             ("#!/none/sh\n", 0o755, .notStarted(systemError: ENOENT)),
         ])
     func endings(_ script: String, _ mode: Int, _ result: Settings.ProgramResult) throws {
-        let place = try SettingsPlace()
         #expect(try settings(place, script, mode: mode).runAfter() == result)
     }
 
-    @Test("Without a program nothing runs, and a program that is missing is an error")
-    func noProgram() throws {
-        let place = try SettingsPlace()
+    @Test func `Without a program nothing runs, and a program that is missing is an error`() throws {
         #expect(try place.settings("{}").runAfter() == nil)
         try FileSystem.makeFolders(place.path("etc"))
         #expect(throws: SettingsError(.missing, place.path("etc/after"), "after")) {
@@ -104,18 +98,15 @@ struct SettingsProgramTests {
         }
     }
 
-    @Test("A program that runs for more than ten minutes is killed")
-    func late() throws {
-        let place = try SettingsPlace()
+    @Test func `A program that runs for more than ten minutes is killed`() throws {
         let begun = place.path("begun")
         let settings = try settings(place, "#!/bin/sh\n: > '\(begun)'\nexec sleep 1000")
         let start = ContinuousClock.now
         #expect(try settings.runAfter { FileSystem.exists(begun) ? start + .seconds(601) : start } == .ended(.late))
     }
 
-    @Test("The program gets no argument, no input, the path of the settings and no variable but the known ones")
-    func inheritance() throws {
-        var place = try SettingsPlace()
+    @Test func `The program gets the path of the settings, the known variables, no argument and no input`() throws {
+        var place = place
         place.variables = [
             "PATH": "/usr/bin:/bin", "HOME": "/home/a", "AWS_SECRET_ACCESS_KEY": "b", "PUSHCRYPT_PASSPHRASE": "c",
         ]
@@ -128,9 +119,7 @@ struct SettingsProgramTests {
         #expect(known.sorted() == ["0", "HOME=/home/a", "PATH=/usr/bin:/bin", "PUSHCRYPT_SETTINGS=\(settings.path)"])
     }
 
-    @Test("A program that others could replace doesn't run")
-    func unsafe() throws {
-        let place = try SettingsPlace()
+    @Test func `A program that others could replace doesn't run`() throws {
         let settings = try settings(place, "#!/bin/sh\n: > '\(place.path("ran"))'")
         for (mode, name, usual) in [(0o775, "etc/after", 0o755), (0o777, "etc", 0o700), (0o1777, "etc", 0o700)] {
             try place.setMode(mode, of: name)

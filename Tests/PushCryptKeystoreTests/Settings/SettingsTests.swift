@@ -6,11 +6,8 @@ import Testing
 
 @testable import PushCryptKeystore
 
-@Suite("Settings")
-struct SettingsTests {
-    @Test(
-        "Each member is read with paths relative to the file, comments are skipped, and what is written is read again")
-    func members() throws {
+@Suite("Settings") struct SettingsTests {
+    @Test func `Each member is read, with paths relative to the file and without comments, and written`() throws {
         let text = """
             {"keystores": ["/srv/Keys", "../Publisher"], "#": null, "history": "/var/lib/pushcrypt", "secret": {"file": "a"},
              "secrets": {"app": {"command": "./kms", "#": 1}, "two": {"credential": "b"}, "#three": {"file": ""}},
@@ -18,22 +15,17 @@ struct SettingsTests {
              "devices": {"fleet": {"list": "fleet", "to": "/out", "#": {}}, "#": 1}, "#a": {"file": 1}}
             """
         let read = try Settings(json: Array(text.utf8), path: "/etc/p/s.json")
-        #expect(read.keystores == ["/srv/Keys", "/etc/p/../Publisher"])
-        #expect(read.history == "/var/lib/pushcrypt")
+        #expect(read.keystores == ["/srv/Keys", "/etc/p/../Publisher"] && read.history == "/var/lib/pushcrypt")
         #expect(read.secret == .file("/etc/p/a"))
         #expect(read.secrets == ["app": .command("/etc/p/./kms"), "two": .credential("b")])
         #expect(read.publishTo == "/srv/www")
         #expect(read.devices == ["fleet": .init(list: "/etc/p/fleet", to: "/out")])
-        #expect(read.after == "/etc/p/bin/deliver é\"")
-        #expect(read.expected == ["senders", "fleet"])
-        let again = try Settings(json: read.json, path: "/elsewhere/s.json")
-        #expect(again.json == read.json)
+        #expect(read.after == "/etc/p/bin/deliver é\"" && read.expected == ["senders", "fleet"])
+        #expect(try Settings(json: read.json, path: "/elsewhere/s.json").json == read.json)
         #expect(String(decoding: read.json, as: UTF8.self).hasPrefix("{\n  \"keystores\": [\"/srv/Keys\", \""))
-        let none = try Settings(json: Array("{}".utf8), path: "/s.json")
-        #expect(none.json == Array("{\n\n}\n".utf8))
+        #expect(try Settings(json: Array("{}".utf8), path: "/s.json").json == Array("{\n\n}\n".utf8))
     }
 
-    /// The code and the member of the refusal.
     private static let refused: [(String, SettingsError.Code, String?)] = [
         ("[]", .wrongType, nil), ("{", .malformed, nil), ("{} {}", .malformed, nil),
         (#"{"after": "a", "after": "a"}"#, .malformed, nil), (#"{"After": "a"}"#, .unknownMember, "After"),
@@ -87,15 +79,13 @@ struct SettingsTests {
         #expect((error?.json != nil) == (code == .malformed))
     }
 
-    @Test("Folders beside each other are accepted, also if the name of one begins with that of another")
-    func apart() throws {
+    @Test func `Folders beside each other are accepted, also if the name of one begins with that of another`() throws {
         let text =
             #"{"keystores": ["k", "k/demo"], "history": "k2", "publish": {"to": "k3"}, "secret": {"file": "k/p"}}"#
         #expect(throws: Never.self) { try Settings(json: Array(text.utf8), path: "/s.json") }
     }
 
-    @Test("The option goes before the variable, this before the host's file, and this before the user's")
-    func order() throws {
+    @Test func `The option goes before the variable, this before the host's file, and this before the user's`() throws {
         var place = try SettingsPlace()
         place.variables = ["PUSHCRYPT_SETTINGS": place.path("named.json"), "HOME": place.path("home")]
         let names = [
@@ -120,9 +110,7 @@ struct SettingsTests {
         #expect(try found() == nil)
     }
 
-    @Test(
-        "Settings of the host that another user owns are refused, unless the caller has own ones",
-        .enabled(if: SettingsPlace.isRoot, "not root"))
+    @Test("Another user's settings are refused if there are no own", .enabled(if: SettingsPlace.isRoot, "not root"))
     func foreign() throws {
         var place = try SettingsPlace()
         place.variables = ["HOME": place.path("home")]
@@ -135,8 +123,7 @@ struct SettingsTests {
         #expect(throws: error) { try Settings.find(path, place.context) }
     }
 
-    @Test("A named file that is missing, and a file of the host that a broken link names, are errors")
-    func missing() throws {
+    @Test func `A named file that is missing, and a file of the host that a broken link names, are errors`() throws {
         var place = try SettingsPlace()
         let path = place.path("none.json")
         #expect(throws: SettingsError(.missing, path)) { try Settings.find(path, place.context) }
@@ -153,10 +140,13 @@ struct SettingsTests {
 }
 
 /// Who can change what this process runs.
-@Suite("Trusted paths")
-struct TrustedPathTests {
+@Suite("Trusted paths") struct TrustedPathTests {
+    private let place: SettingsPlace
+
+    init() throws { place = try SettingsPlace() }
+
     /// The error of a path as that of settings and as that of a program.
-    private func errors(_ place: SettingsPlace, _ name: String) -> [SettingsError?] {
+    private func errors(_ name: String) -> [SettingsError?] {
         [true, false].map { allowsSticky in
             do {
                 try TrustedPath.check(place.path(name), "m", place.context, allowingSticky: allowsSticky)
@@ -169,29 +159,26 @@ struct TrustedPathTests {
         "A file or folder that others can write is refused, except a sticky folder above settings",
         arguments: [
             ("a/b/file", 0o620), ("a/b/file", 0o602), ("a/b/file", 0o644), ("a/b", 0o770), ("a/b", 0o757),
-            ("a/b", 0o755),
-            ("a", 0o777), ("a", 0o1777), ("a", 0o1755), ("", 0o777),
+            ("a/b", 0o755), ("a", 0o777), ("a", 0o1777), ("a", 0o1755), ("", 0o777),
         ])
     func modes(_ name: String, _ mode: Int) throws {
-        let place = try SettingsPlace()
         try place.write("", to: "a/b/file")
         try place.setMode(mode, of: name)
         let path = name.isEmpty ? place.folder.path : place.path(name)
         let isSticky = mode & 0o1000 != 0
         let refused = mode & 0o022 == 0 ? nil : SettingsError(isSticky ? .stickyFolder : .writableByOthers, path, "m")
-        #expect(errors(place, "a/b/file") == [isSticky ? nil : refused, refused])
+        #expect(errors("a/b/file") == [isSticky ? nil : refused, refused])
     }
 
     @Test(
         "What another user owns is refused", .enabled(if: SettingsPlace.isRoot, "not root"),
         arguments: ["a", "a/b", "a/b/file"])
     func owners(_ name: String) throws {
-        let place = try SettingsPlace()
         try place.write("", to: "a/b/file")
-        #expect(errors(place, "a/b/file") == [nil, nil])
+        #expect(errors("a/b/file") == [nil, nil])
         try place.giveAway(name)
         let error = SettingsError(.foreignOwner, place.path(name), "m")
-        #expect(errors(place, "a/b/file") == [error, error])
+        #expect(errors("a/b/file") == [error, error])
         // The other user's own file and root's folders.
         var context = place.context
         context.user = SettingsPlace.otherUser
@@ -200,9 +187,7 @@ struct TrustedPathTests {
         #expect(throws: error) { try TrustedPath.check(place.path("a/b/file"), "m", context) }
     }
 
-    @Test("A link is followed, and each folder that it leads through is checked")
-    func links() throws {
-        let place = try SettingsPlace()
+    @Test func `A link is followed, and each folder that it leads through is checked`() throws {
         try place.write("", to: "real/sub/file")
         try FileSystem.makeFolders(place.path("open"))
         try place.link("absolute", to: place.path("real/sub/file"))
@@ -211,45 +196,40 @@ struct TrustedPathTests {
         try place.link("open/link", to: "../real/sub/file")
         try place.link("circle", to: "circle")
         for name in ["absolute", "folder/file", "chain", "folder/../sub/file", "open/../real/sub//file"] {
-            #expect(errors(place, name) == [nil, nil], "\(name)")
+            #expect(errors(name) == [nil, nil], "\(name)")
         }
         let circle = SettingsError(.tooManyLinks, place.path("circle"), "m")
-        #expect(errors(place, "circle") == [circle, circle])
+        #expect(errors("circle") == [circle, circle])
         try place.setMode(0o777, of: "open")
         let open = SettingsError(.writableByOthers, place.path("open"), "m")
-        #expect(errors(place, "chain") == [open, open])
-        #expect(errors(place, "absolute") == [nil, nil])
+        #expect(errors("chain") == [open, open])
+        #expect(errors("absolute") == [nil, nil])
     }
 
     @Test("In a sticky folder, another user's link isn't followed", .enabled(if: SettingsPlace.isRoot, "not root"))
     func stickyLink() throws {
-        let place = try SettingsPlace()
         try place.write("{}", to: "real/file")
         try FileSystem.makeFolders(place.path("tmp"))
         try place.setMode(0o1777, of: "tmp")
         try place.link("tmp/link", to: "../real/file")
-        #expect(errors(place, "tmp/link")[0] == nil)
+        #expect(errors("tmp/link")[0] == nil)
         try place.giveAway("tmp/link")
-        #expect(errors(place, "tmp/link")[0] == SettingsError(.foreignOwner, place.path("tmp/link"), "m"))
+        #expect(errors("tmp/link")[0] == SettingsError(.foreignOwner, place.path("tmp/link"), "m"))
     }
 
-    @Test("A folder in place of a file, and a file in place of a folder, are refused")
-    func kinds() throws {
-        let place = try SettingsPlace()
+    @Test func `A folder in place of a file, and a file in place of a folder, are refused`() throws {
         try place.write("", to: "a/file")
-        func errors(_ name: String) -> SettingsError? { self.errors(place, name)[1] }
-        #expect(errors("a") == SettingsError(.notAFile, place.path("a"), "m"))
-        #expect(errors("a/file/x") == SettingsError(.notAFolder, place.path("a/file"), "m"))
-        #expect(errors("a/none") == SettingsError(.missing, place.path("a/none"), "m"))
+        #expect(errors("a")[1] == SettingsError(.notAFile, place.path("a"), "m"))
+        #expect(errors("a/file/x")[1] == SettingsError(.notAFolder, place.path("a/file"), "m"))
+        #expect(errors("a/none")[1] == SettingsError(.missing, place.path("a/none"), "m"))
     }
 
-    @Test("Settings that others can write aren't read")
-    func settings() throws {
-        let place = try SettingsPlace()
+    @Test func `Settings that others can write aren't read`() throws {
         let path = try place.write("{}", to: "etc/pushcrypt/pushcrypt.json")
         #expect(try Settings.find(nil, place.context)?.path == path)
         try place.setMode(0o664, of: "etc/pushcrypt/pushcrypt.json")
-        #expect(throws: SettingsError(.writableByOthers, path)) { try Settings.find(nil, place.context) }
-        #expect(throws: SettingsError(.writableByOthers, path)) { try Settings.find(path, place.context) }
+        for option in [nil, path] {
+            #expect(throws: SettingsError(.writableByOthers, path)) { try Settings.find(option, place.context) }
+        }
     }
 }

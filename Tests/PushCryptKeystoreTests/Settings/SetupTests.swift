@@ -12,7 +12,6 @@ import Testing
 private final class SetupStorage: KeystoreStorage {
     struct Interruption: Error {}
 
-    /// The locked files.
     struct Locked: LockedStorage {
         let files: LockedFiles
         let storage: SetupStorage
@@ -48,9 +47,15 @@ private final class SetupStorage: KeystoreStorage {
     func removeServed(_ name: String) throws {}
 }
 
-@Suite("Setup")
-struct SetupTests {
+@Suite("Setup") struct SetupTests {
     private static let time = UnixTime(1_800_000_000)
+    private let place: SettingsPlace
+    private let setup: Setup
+
+    init() throws {
+        place = try SettingsPlace()
+        setup = try Self.setup(place)
+    }
 
     private static func setup(_ place: SettingsPlace) throws -> Setup {
         func keyset(_ name: String, _ kind: KeyKind) -> Setup.NewKeyset {
@@ -77,15 +82,10 @@ struct SetupTests {
         KeystoreHost(SetupStorage(setup.newSettings), name: name, who: "someone", clock: time)
     }
 
-    @Test(
-        "An empty host gets all parts, the keysets open with the passphrases of the settings, and the app's pins match")
-    func empty() throws {
-        let place = try SettingsPlace()
-        let setup = try Self.setup(place)
+    @Test func `An empty host gets all parts, whose passphrases open the keysets, and pins that match`() throws {
         let host = Self.host(setup)
         let items = try setup.run(host)
-        let present = items.filter { !$0.isNew }.map(\.part)
-        #expect(present == [.folder(place.folder.path, isPrivate: false)])
+        #expect(items.filter { !$0.isNew }.map(\.part) == [.folder(place.folder.path, isPrivate: false)])
         #expect(items.count == 15, "\(items)")
         let modes = try [
             "srv", "srv/Keys", "srv/Publisher", "var/lib/pushcrypt", "srv/www/push", "etc/pushcrypt",
@@ -107,8 +107,8 @@ struct SetupTests {
             try #require(try storage.keyset(place.path("srv/\($0).keyset"))).opened()
         }
         #expect(keysets.map(\.state.kind) == [.sender, .recipient, .shared, .publisher])
-        #expect(
-            keysets.allSatisfy { $0.state.secrets.map(\.description) == ["passphrase"] && $0.state.writer == "host" })
+        #expect(keysets.map(\.state.writer) == Array(repeating: "host", count: 4))
+        #expect(keysets.allSatisfy { $0.state.secrets.map(\.description) == ["passphrase"] })
         #expect(keysets[0].state.epochs == [1: keysets[3].state.id])
         #expect(keysets[0].state.publication == setup.publication)
         #expect(keysets[1].state.keys[0].algorithm.keyPairType == .x25519 && keysets[1].state.keys[0].demandsPSK)
@@ -117,10 +117,7 @@ struct SetupTests {
         #expect(pins.publishers.map(\.kid) == keysets[3].state.keys.map(\.kid))
     }
 
-    @Test("A second run finds all parts and changes nothing")
-    func twice() throws {
-        let place = try SettingsPlace()
-        let setup = try Self.setup(place)
+    @Test func `A second run finds all parts and changes nothing`() throws {
         let host = Self.host(setup)
         let first = try setup.run(host).map(\.part)
         let before = try place.snapshot()
@@ -130,10 +127,8 @@ struct SetupTests {
         #expect(try place.snapshot() == before)
     }
 
-    @Test("A setup with another keyset adds it to the settings that it has written, and leaves those of a person")
-    func extended() throws {
-        let place = try SettingsPlace()
-        var setup = try Self.setup(place)
+    @Test func `Another keyset is added to settings that a setup has written, and not to a person's`() throws {
+        var setup = setup
         try setup.run(Self.host(setup))
         let before = try place.snapshot()
         func add(_ name: String) throws -> [Setup.Part] {
@@ -142,10 +137,8 @@ struct SetupTests {
             return try setup.run(Self.host(setup)).filter(\.isNew).map(\.part)
         }
         #expect(try add("two") == [.keyset(setup.keysets[0].location), .settings(setup.settings)])
-        #expect(
-            try Settings(reading: setup.settings, place.context).expected == [
-                "senders", "inbox", "fleet", "app", "two",
-            ])
+        let expected = try Settings(reading: setup.settings, place.context).expected
+        #expect(expected == ["senders", "inbox", "fleet", "app", "two"])
         for (name, content) in before where name != "etc/pushcrypt/pushcrypt.json" {
             #expect(try place.snapshot()[name] == content)
         }
@@ -156,8 +149,6 @@ struct SetupTests {
 
     @Test("A setup that was interrupted after any number of files is completed and keeps what it had", arguments: 0..<5)
     func interrupted(_ count: Int) throws {
-        let place = try SettingsPlace()
-        let setup = try Self.setup(place)
         let host = Self.host(setup)
         host.storage.changesLeft = count
         #expect(throws: SetupStorage.Interruption.self) { try setup.run(host) }
@@ -171,10 +162,7 @@ struct SetupTests {
         #expect(try setup.plan(host).count { $0.isNew } == 0)
     }
 
-    @Test("Each file that is lost is made again, except a passphrase that a keyset needs")
-    func lost() throws {
-        let place = try SettingsPlace()
-        let setup = try Self.setup(place)
+    @Test func `Each file that is lost is made again, except a passphrase that a keyset needs`() throws {
         try setup.run(Self.host(setup))
         for name in ["etc/pushcrypt/pushcrypt.json", "sender-pins.json", "srv/www/push"] {
             let before = try place.snapshot()
@@ -188,23 +176,18 @@ struct SetupTests {
         #expect(try place.snapshot() == before)
     }
 
+    private static func location(_ name: String, _ place: SettingsPlace) -> KeysetLocation {
+        KeysetLocation(place.path(name))
+    }
+
     private typealias Change = (String, SetupConflict.Code, @Sendable (SettingsPlace, inout Setup) throws -> Void)
     private static let conflicts: [Change] = [
         ("two keysets of one name", .sameName, { $1.keysets.append($1.keysets[0]) }),
         ("a publisher in clear", .publisherInClear, { $1.publisherPassphrase = nil }),
-        (
-            "a publisher in the others' keystore", .publisherAmongOthers,
-            { $1.publisher = KeysetLocation($0.path("srv/Keys/app")) }
-        ),
-        (
-            "two publishers", .publisherAmongOthers,
-            { $1.keysets.append(.init(KeysetLocation($0.path("x/two")), .publisher)) }
-        ),
+        ("a publisher among the others", .publisherAmongOthers, { $1.publisher = location("srv/Keys/app", $0) }),
+        ("two publishers", .publisherAmongOthers, { $1.keysets.append(.init(location("x/two", $0), .publisher)) }),
         ("no publication", .noPublication, { $1.publication = nil }),
-        (
-            "pins of two sets", .noPinnedSet,
-            { $1.keysets.append(.init(KeysetLocation($0.path("srv/Keys/two")), .sender)) }
-        ),
+        ("pins of two sets", .noPinnedSet, { $1.keysets.append(.init(location("srv/Keys/two", $0), .sender)) }),
         ("pins without a publisher", .noPinnedSet, { ($1.publisher, $1.publisherPassphrase) = (nil, nil) }),
         ("another kind", .otherKind, { $1.keysets[1] = .init($1.keysets[1].location, .shared) }),
         (
@@ -213,7 +196,7 @@ struct SetupTests {
         ),
         ("another history", .otherSettings, { $1.history = $0.path("var/other") }),
         ("another served folder", .otherSettings, { $1.served = $0.path("srv/www") }),
-        ("another keystore", .otherSettings, { $1.keysets.append(.init(KeysetLocation($0.path("x/two")), .shared)) }),
+        ("another keystore", .otherSettings, { $1.keysets.append(.init(location("x/two", $0), .shared)) }),
         ("a file in place of a folder", .notAFolder, { $1.history = try $0.write("", to: "file") }),
         ("a file above a folder", .notAFolder, { $1.history = try $0.write("", to: "file") + "/a/b" }),
         (
@@ -227,24 +210,18 @@ struct SetupTests {
             "another publisher", .otherPublisher,
             { place, setup in
                 try FileManager.default.removeItem(atPath: place.path("srv/Publisher/app.keyset"))
-                let id = setup.publisher!
                 var other = Setup([], history: setup.history, settings: place.path("other.json"))
-                (other.publisher, other.publisherPassphrase, other.context) = (
-                    id, setup.publisherPassphrase, setup.context
-                )
-                other.parameters = setup.parameters
+                (other.publisher, other.publisherPassphrase) = (setup.publisher, setup.publisherPassphrase)
+                (other.parameters, other.context) = (setup.parameters, setup.context)
                 try other.run(SetupTests.host(other))
             }
         ),
     ]
 
-    @Test(
-        "What can't be made, and what is there and differs, is refused before anything is written",
-        arguments: 0..<conflicts.count)
+    @Test("What is impossible or differs is refused before anything is written", arguments: 0..<conflicts.count)
     func conflict(_ index: Int) throws {
         let (name, code, change) = Self.conflicts[index]
-        let place = try SettingsPlace()
-        var setup = try Self.setup(place)
+        var setup = setup
         try setup.run(Self.host(setup))
         try change(place, &setup)
         let before = try place.snapshot()
@@ -253,12 +230,7 @@ struct SetupTests {
         #expect(try place.snapshot() == before, "\(name)")
     }
 
-    @Test(
-        "Another host's keysets, open folders, folders in each other and times that a reader refuses are refused on an empty host, too"
-    )
-    func refusals() throws {
-        let place = try SettingsPlace()
-        let setup = try Self.setup(place)
+    @Test func `Another host's keysets, open or nested folders and impossible times make nothing`() throws {
         func isRefused<Failure: Error>(_ type: Failure.Type, _ change: (inout Setup) -> Void) throws -> Failure? {
             var other = setup
             change(&other)
@@ -274,12 +246,10 @@ struct SetupTests {
             }
             #expect(error == .publicationLimits)
         }
-        let inside = try isRefused(SettingsError.self) { $0.served = place.path("srv/Keys/www") }
-        #expect(inside?.code == .conflicting)
+        #expect(try isRefused(SettingsError.self) { $0.served = place.path("srv/Keys/www") }?.code == .conflicting)
         try FileSystem.makeFolders(place.path("srv/Keys"))
         try place.setMode(0o755, of: "srv/Keys")
-        let open = try isRefused(FileError.self) { _ in }
-        #expect(open?.code == .looseMode)
+        #expect(try isRefused(FileError.self) { _ in }?.code == .looseMode)
         try place.setMode(0o700, of: "srv/Keys")
         try FileSystem.makeFolders(place.path("etc"))
         try place.setMode(0o777, of: "etc")
@@ -292,10 +262,8 @@ struct SetupTests {
         #expect(clear?.cause.code == .secretNeeded)
     }
 
-    @Test("Keys in clear have no passphrase files and no secret in the settings")
-    func clear() throws {
-        let place = try SettingsPlace()
-        var setup = try Self.setup(place)
+    @Test func `Keys in clear have no passphrase files and no secret in the settings`() throws {
+        var setup = setup
         (setup.passphrase, setup.publisherPassphrase) = (nil, nil)
         try setup.run(Self.host(setup))
         #expect(try place.folder.names(in: "etc/pushcrypt") == ["pushcrypt.json"])

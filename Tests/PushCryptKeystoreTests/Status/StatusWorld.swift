@@ -125,11 +125,19 @@ final class StatusWorld {
         }
     }
 
+    /// Carries out a remedy, which ends with a run without findings.
+    func heal(
+        _ finding: StatusFinding, with files: [OpenedKeyset] = [], confirmsClock: Bool = false,
+        _ location: SourceLocation = #_sourceLocation
+    ) throws {
+        try carryOut(finding.remedy, with: files)
+        try run(confirmsClock: confirmsClock)
+        #expect(codes == [], sourceLocation: location)
+    }
+
     func remember(_ history: KeysetHistory) throws { try storage.lock(nil).setHistory(history, from: nil) }
     func file(_ path: String) throws -> [UInt8] { try FileSystem.readFile(path) }
     func write(_ bytes: [UInt8], _ path: String) throws { try FileSystem.replace(path, with: bytes) }
     func historyPath(_ path: String) throws -> String { "\(folder.path)/history/\(try state(path).id)" }
-    func servedPath() throws -> String {
-        "\(folder.path)/www/\(ServedDocument.name(try state().id, 1))"
-    }
+    func servedPath() throws -> String { "\(folder.path)/www/\(ServedDocument.name(try state().id, 1))" }
 }

@@ -4,27 +4,26 @@ import PushCryptRecipients
 import PushCryptTestSupport
 import Testing
 
+/// The code of the `RecipientDirectoryError` that `body` throws; nil for no error or another one.
+func directoryError(_ body: () throws -> some Any) -> RecipientDirectoryError.Code? {
+    do { _ = try body() } catch { return (error as? RecipientDirectoryError)?.code }
+    return nil
+}
+
 /// A folder with JSON lines, and the directory that they are imported into.
 struct Place: Sendable {
     let folder: TemporaryFolder
     let name: String
 
-    init(_ name: String = "devices.jsonl") throws {
-        folder = try TemporaryFolder()
-        self.name = name
-    }
+    init(_ name: String = "devices.jsonl") throws { (folder, self.name) = (try TemporaryFolder(), name) }
 
-    /// Writes the lines, each with a newline.
     init(_ lines: [String]) throws {
         try self.init()
         try write(lines)
     }
 
     var path: String { folder.file(name).path }
-
-    func write(_ lines: [String], end: String = "") throws {
-        try write(Data(lines.map { $0 + "\n" }.joined().utf8) + Data(end.utf8))
-    }
+    func write(_ lines: [String]) throws { try write(Data(lines.map { $0 + "\n" }.joined().utf8)) }
 
     /// Replaces the content of the file, not the file.
     func write(_ data: Data) throws {
@@ -45,30 +44,18 @@ struct Place: Sendable {
         try file.close()
     }
 
-    /// Replaces the file with another one.
-    func replace(_ lines: [String]) throws {
-        try Data(lines.map { $0 + "\n" }.joined().utf8).write(to: folder.file("other"))
-        try folder.setMode(0o600, of: "other")
-        try #require(unsafe rename(folder.file("other").path, path) == 0)
-    }
-
     var databasePath: String { folder.file("devices.sqlite").path }
 
-    /// Imports the lines into `devices.sqlite`.
     @discardableResult
-    func importLines(
-        progress: @escaping (DirectoryProgress) -> Void = { _ in }
-    ) throws(RecipientDirectoryError) -> DirectoryImport {
-        try DirectoryImport(from: path, into: databasePath, progress: progress)
+    func importLines() throws(RecipientDirectoryError) -> DirectoryImport {
+        try DirectoryImport(from: path, into: databasePath)
     }
 
-    /// Imports the lines and opens the directory.
     func imported() throws(RecipientDirectoryError) -> OpenPlace {
         try importLines()
         return OpenPlace(place: self, directory: try RecipientDirectory(path: databasePath))
     }
 
-    /// Opens the file as a directory.
     func open() throws(RecipientDirectoryError) -> OpenPlace {
         OpenPlace(place: self, directory: try RecipientDirectory(path: path))
     }
@@ -77,14 +64,9 @@ struct Place: Sendable {
 }
 
 /// A directory, and its temporary folder, which exists as long as this value.
-@dynamicMemberLookup
 struct OpenPlace: Sendable {
     let place: Place
     let directory: RecipientDirectory
-
-    subscript<Value>(dynamicMember member: KeyPath<RecipientDirectory, Value>) -> Value {
-        directory[keyPath: member]
-    }
 
     func makeReader() throws(RecipientDirectoryError) -> RecipientReader { try directory.makeReader() }
 }

@@ -1,5 +1,4 @@
 import Foundation
-import PushCryptCore
 import PushCryptExtension
 import PushCryptPrimitives
 import PushCryptSender
@@ -48,14 +47,12 @@ struct Device: Sendable {
         return try (0..<count).map { try master.of("phone-\($0)") }
     }
 
-    /// The line with another string as a member's value.
     func changing(_ member: String, to value: String) -> String {
         let start = line.range(of: "\"\(member)\":\"")!.upperBound
         let end = line[start...].firstIndex(of: "\"")!
         return String(line[..<start]) + value + String(line[end...])
     }
 
-    /// The line with one more member.
     func adding(_ member: String) -> String { line.dropLast() + ",\(member)}" }
 
     /// Whether a push that is sealed to the recipient opens with this key.

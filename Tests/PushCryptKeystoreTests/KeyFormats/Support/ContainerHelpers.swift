@@ -1,8 +1,10 @@
 import CPushCryptOpenSSL
-import PushCryptKeystore
+import Foundation
 import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
+
+@testable import PushCryptKeystore
 
 extension ContainedKey {
     /// A private key that is the same in every run.
@@ -17,7 +19,6 @@ extension ContainedKey {
         return [0x7f] + generator.bytes(31)
     }
 
-    /// The key without its private half.
     var publicHalf: ContainedKey {
         get throws { try ContainedKey(algorithm, publicKey: publicKey) }
     }
@@ -28,7 +29,6 @@ extension ContainedKey {
         return try KeyContainer.write(self, as: form, encoding: encoding).revealed
     }
 
-    /// Whether the algorithm and both halves are the same.
     func isSame(as other: ContainedKey) -> Bool {
         algorithm == other.algorithm && publicKey == other.publicKey && privateKey == other.privateKey
     }
@@ -62,7 +62,70 @@ extension KeyContainer {
 }
 
 extension SecretBytes {
-    convenience init(text: String) {
-        self.init(copying: Array(text.utf8).bytes)
+    convenience init(text: String) { self.init(copying: Array(text.utf8).bytes) }
+}
+
+/// Tests/Vectors/key-containers.json: containers that the openssl tool wrote, for machines that lack the tool.
+struct ForeignContainers: Decodable {
+    let passphrase: String
+    let keys: [ForeignKey]
+    let refused: [RefusedContainer]
+
+    static let shared = Result { try Vectors.loadOwn("key-containers.json", as: ForeignContainers.self) }
+}
+
+struct ForeignKey: Decodable, Sendable, CustomStringConvertible {
+    let name: String
+    let algorithm: String
+    let isEncrypted: Bool
+    let publicKey: HexBytes
+    let privateKey: HexBytes?
+    let pem: String
+
+    var description: String { name }
+}
+
+struct RefusedContainer: Decodable, Sendable, CustomStringConvertible {
+    let name: String
+    let code: String
+    let pem: String
+
+    var description: String { name }
+    var expectedCode: KeyContainerError.Code { KeyContainerError.Code(name: code) }
+}
+
+/// The data of the last PEM block in `text`, decoded by Foundation.
+func derOfPEM(_ text: String) throws -> [UInt8] {
+    let lines = text.split(separator: "\n")
+    guard let begin = lines.lastIndex(where: { $0.hasPrefix("-----BEGIN ") }), let end = lines.indices.last else {
+        throw CocoaError(.coderReadCorrupt)
     }
+    guard let data = Data(base64Encoded: lines[(begin + 1)..<end].joined()) else {
+        throw CocoaError(.coderReadCorrupt)
+    }
+    return Array(data)
+}
+
+/// An independent DER encoder for containers that the library never writes. Contents are shorter than 256 bytes.
+enum DER {
+    static func element(_ tag: UInt8, _ contents: [UInt8]...) -> [UInt8] {
+        let content = contents.flatMap(\.self)
+        return [tag] + (content.count < 0x80 ? [] : [0x81]) + [UInt8(content.count)] + content
+    }
+
+    static func sequence(_ contents: [UInt8]...) -> [UInt8] { element(0x30, contents.flatMap(\.self)) }
+    static func octets(_ content: [UInt8]) -> [UInt8] { element(0x04, content) }
+    static func bits(_ content: [UInt8], tag: UInt8 = 0x03) -> [UInt8] { element(tag, [0], content) }
+    static func integer(_ content: UInt8...) -> [UInt8] { element(0x02, content) }
+
+    static let p256 = element(0x06, [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07])
+    static let p384 = element(0x06, [0x2b, 0x81, 0x04, 0x00, 0x22])
+    static let ecPublicKey = element(0x06, [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01])
+    static let x25519 = element(0x06, [0x2b, 0x65, 0x6e])
+    static let ed25519 = element(0x06, [0x2b, 0x65, 0x70])
+
+    /// The AlgorithmIdentifiers of the three key types.
+    static let p256Key = sequence(ecPublicKey, p256)
+    static let x25519Key = sequence(x25519)
+    static let ed25519Key = sequence(ed25519)
 }

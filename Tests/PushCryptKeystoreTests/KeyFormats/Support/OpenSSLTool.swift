@@ -7,23 +7,14 @@ import Testing
 /// The packages that the README installs don't contain the tool, so suites that need it are skipped if it is missing.
 /// LibreSSL's tool, on Apple's systems, has other options and keys.
 struct OpenSSLTool {
-    /// The reason in the report of a skipped suite.
     static let missing: Comment = "the openssl tool of OpenSSL 3 or later not found on the path"
     static let isAvailable = executable != nil
 
     private let folder: TemporaryFolder
 
-    init() throws {
-        folder = try TemporaryFolder()
-    }
-
-    func write(_ bytes: [UInt8], to name: String) throws {
-        try Data(bytes).write(to: folder.file(name))
-    }
-
-    func read(_ name: String) throws -> [UInt8] {
-        Array(try Data(contentsOf: folder.file(name)))
-    }
+    init() throws { folder = try TemporaryFolder() }
+    func write(_ bytes: [UInt8], to name: String) throws { try Data(bytes).write(to: folder.file(name)) }
+    func read(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: folder.file(name))) }
 
     /// Runs a command, whose arguments are split at spaces, and returns its output.
     @discardableResult
