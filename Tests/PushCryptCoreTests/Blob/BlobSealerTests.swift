@@ -78,7 +78,7 @@ import Testing
 
     @Test("a sealer that has failed once refuses every further call")
     func failure() throws {
-        let backend = BrokenBackend(base: TestBlob.openSSL)
+        let backend = StubBackend(TestBlob.openSSL, failing: [.random, .seal])
         expectBlobError(.backendFailure) { try BlobSealer(.payload, backend: backend) }
         let sealer = BlobSealer(.attachment, key: TestBlob.key, backend: backend)
         var blob: [UInt8] = []
@@ -91,7 +91,8 @@ import Testing
     func openerFailure() throws {
         let (blob, reference) = try TestBlob.sealed(TestBlob.plaintext(10))
         #expect(throws: FailureClass.internalError) {
-            try BlobOpener.plaintext(of: blob, reference, backend: BrokenBackend(base: TestBlob.openSSL))
+            try BlobOpener.plaintext(
+                of: blob, reference, backend: StubBackend(TestBlob.openSSL, failing: [.open]))
         }
     }
 
@@ -110,37 +111,4 @@ import Testing
         let payload = try SealedBlob([1], for: .payload, backend: TestBlob.openSSL).reference
         #expect("\(try OffloadReference(url: url, blob: payload))" == "OffloadReference(1 bytes)")
     }
-}
-
-/// Has neither entropy nor memory.
-private struct BrokenBackend: CryptoBackend {
-    let base: any CryptoBackend
-
-    private static let failure = CryptoError(.backendFailure, "broken by the test")
-
-    var name: String { "broken" }
-
-    func randomBytes(into bytes: inout MutableSpan<UInt8>) throws { throw Self.failure }
-    func randomSecret(count: Int) throws -> SecretBytes { throw Self.failure }
-    func sha256(_ message: Span<UInt8>) throws -> [UInt8] { throw Self.failure }
-    func sha256() -> any IncrementalSHA256 { base.sha256() }
-    func hmacSHA256(key: Span<UInt8>) -> any HMACSHA256 { base.hmacSHA256(key: key) }
-
-    func seal(
-        _ algorithm: AEADAlgorithm, key: Span<UInt8>, nonce: Span<UInt8>, aad: Span<UInt8>,
-        plaintext: Span<UInt8>, appendingTo output: inout [UInt8]
-    ) throws { throw Self.failure }
-
-    func open(
-        _ algorithm: AEADAlgorithm, key: Span<UInt8>, nonce: Span<UInt8>, aad: Span<UInt8>, ciphertext: Span<UInt8>
-    ) throws -> [UInt8] { throw Self.failure }
-
-    func generateKeyPair(_ type: KeyPairType) throws -> any DecapsulationKey { throw Self.failure }
-    func privateKey(_ type: KeyPairType, _ serialized: Span<UInt8>) throws -> any DecapsulationKey {
-        throw Self.failure
-    }
-    func publicKey(_ type: KeyPairType, _ serialized: Span<UInt8>) throws -> any EncapsulationKey { throw Self.failure }
-    func generateSigningKey() throws -> any SigningKey { throw Self.failure }
-    func signingKey(_ seed: Span<UInt8>) throws -> any SigningKey { throw Self.failure }
-    func verificationKey(_ serialized: Span<UInt8>) throws -> any VerificationKey { throw Self.failure }
 }

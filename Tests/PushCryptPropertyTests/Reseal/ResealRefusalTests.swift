@@ -96,10 +96,10 @@ import Testing
 
     @Test(
         "a failure of the backend throws backendFailure and not an error of the payload",
-        arguments: FailingBackend.Failure.allCases, Rotation.all)
-    func backend(failure: FailingBackend.Failure, rotation: Rotation) throws {
+        arguments: StubBackend.Function.allCases, Rotation.all)
+    func backend(failure: StubBackend.Function, rotation: Rotation) throws {
         var failing = rotation
-        failing.backend = FailingBackend(base: rotation.backend, failure: failure)
+        failing.backend = StubBackend(rotation.backend, failing: [failure])
         let resealer = try failing.resealer()
         expectSenderError(.backendFailure) {
             try resealer.reseal(try rotation.seal(), device: rotation.deviceID())
