@@ -53,10 +53,10 @@ extension DeviceSuite {
         _ options: SimulatedDevice.Options = .init(),
         _ change: @escaping @Sendable (inout ExtensionConfiguration, SimulatedDevice) -> Void = { _, _ in }
     ) async throws -> SimulatedDevice {
-        let (record, path) = (fixture.record, folder.path)
-        let device = SimulatedDevice(topic: Self.topic, clock: clock, options: options) { device in
+        let (record, path, topic) = (fixture.record, folder.path, Self.topic)
+        let device = SimulatedDevice(topic: topic, clock: clock, options: options) { device in
             var configuration = try ExtensionConfiguration(
-                topic: Self.topic, keyring: KeysetKeyring(Keyset([Keyset.Entry(record, KeyLifecycle())])),
+                topic: topic, keyring: KeysetKeyring(Keyset([Keyset.Entry(record, KeyLifecycle())])),
                 senders: .unsigned, fallback: .outerAlert(orElse: .standard))
             configuration.store = SharedStore(folder: path + "/store", role: .extension)
             configuration.attachments = AttachmentStage(
