@@ -56,7 +56,7 @@ import Testing
         let at = Date(timeIntervalSince1970: 1_800_000_000)
     }
 
-    @Test("the sealer's encoder writes a date") func encoder() throws {
+    @Test("a date is written as the sealer's encoder is set to write it") func encoder() throws {
         let encoder = Sealer.standardEncoder()
         encoder.dateEncodingStrategy = .secondsSince1970
         let sealer = try Sealer(topic: "com.example.app", encoder: encoder, clock: { Channel.now })

@@ -64,7 +64,9 @@ import Testing
         try await RawServer.serving([steps]) { try await post(to: $0.address) }
     }
 
-    @Test("another status throws status", arguments: ["300", "304", "400", "403", "404", "413", "429", "500", "503"])
+    @Test(
+        "a post that is answered with a status outside of 2xx throws status",
+        arguments: ["300", "304", "400", "403", "404", "413", "429", "500", "503"])
     func otherStatus(code: String) async throws {
         let steps: [RawServer.Step] = [.head("\(code) X", "Content-Length: 100"), .text("abc"), .hold()]
         try await RawServer.serving([steps]) { server in
