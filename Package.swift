@@ -327,9 +327,12 @@ for target in package.targets where target.type != .system {
     if target.name != "PushCryptOpenSSL" {
         settings.append(.strictMemorySafety())
     }
-    // In CI: no check reads debug information.
+    // In CI no check reads debug information, and nothing is built again after a change.
     if Context.environment["PUSHCRYPT_WARNINGS_AS_ERRORS"] != nil {
-        settings += [.treatAllWarnings(as: .error), .unsafeFlags(["-gnone"])]
+        settings += [
+            .treatAllWarnings(as: .error), .unsafeFlags(["-gnone"]),
+            .unsafeFlags(["-wmo", "-num-threads", "2"], .when(configuration: .debug)),
+        ]
     }
     target.swiftSettings = settings
 }

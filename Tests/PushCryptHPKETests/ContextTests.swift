@@ -72,10 +72,14 @@ import Testing
     }
 
     @Test func `the nonce is the exclusive or of base nonce and number`() {
-        let base = SecretBytes(copying: Array(0x10..<0x1c).bytes)
-        #expect(SequenceNumber().nonce(base) == Array(0x10..<0x1c))
-        #expect(SequenceNumber(0x0102).nonce(base) == Array(0x10..<0x1a) + [0x1a ^ 1, 0x1b ^ 2])
-        #expect(SequenceNumber(bytes: Self.limit).nonce(base) == (0x10..<0x1c).map { $0 ^ 0xff })
+        let bytes: [UInt8] = Array(0x10..<0x1c)
+        let base = SecretBytes(copying: bytes.bytes)
+        #expect(SequenceNumber().nonce(base) == bytes)
+        var expected = bytes
+        expected[10] ^= 1
+        expected[11] ^= 2
+        #expect(SequenceNumber(0x0102).nonce(base) == expected)
+        #expect(SequenceNumber(bytes: Self.limit).nonce(base) == bytes.map { $0 ^ 0xff })
     }
 
     @Test("300 messages of a context open in order", arguments: scenarios, Backends.all)

@@ -92,7 +92,10 @@ struct AlertVectorTests {
     }
 
     private static func invisible() throws -> Set<UInt32> {
-        var listed = Set((0...16).flatMap { plane in [UInt32(plane << 16 | 0xFFFE), UInt32(plane << 16 | 0xFFFF)] })
+        var listed = Set<UInt32>()
+        for plane: UInt32 in 0...16 {
+            listed.formUnion([plane << 16 | 0xFFFE, plane << 16 | 0xFFFF])
+        }
         for text in try File.shared.get().invisible {
             let ends = try text.split(separator: "-").map { try #require(UInt32($0, radix: 16)) }
             listed.formUnion(ends[0]...ends[ends.count - 1])

@@ -339,12 +339,12 @@ class Year:
     def move_publisher(self) -> None:
         """The publisher goes to host C, which has no other key."""
         shutil.move(self.a.folder / "Publisher", self.c.folder)
-        shutil.move(self.passphrase, self.c.folder / "passphrase")
         with (self.c.folder / "Publisher/app.keyset").open() as file:
             identifier = json.loads(file.readline())["id"]
         (self.c.folder / "history").mkdir(mode=0o700)
         shutil.move(self.a.folder / "history" / identifier, self.c.folder / "history")
-        self.c.settings.write_text('{"keystores": ["Publisher"], "history": "history", "secret": {"file": "passphrase"}}')
+        self.c.settings.write_text(json.dumps(
+            {"keystores": ["Publisher"], "history": "history", "secret": {"command": str(KMS)}}))
         self.a.forget_publisher()
         self.publisher = self.c
         self.log("host C has the publisher")

@@ -137,7 +137,7 @@ final class DeliveryPlace: Sendable {
     @Test("a retracted message isn't on the screen at the end, and both badge increments count")
     func retraction() throws {
         let place = try RetractionPlace()
-        let count = try Interleavings(LongTests.value(.all, short: .preemptions(2)), joinsStates: true).walk {
+        let count = try Interleavings(LongTests.value(.all, short: .preemptions(1)), joinsStates: true).walk {
             try RetractionWorld(place).run($0)
         }
         print("retraction: \(count)")

@@ -103,7 +103,8 @@ struct TimelineText {
 
     private var nowLine: String {
         let mark = column(now)
-        let label = ["now \(now)", "now"].first { mark + 2 + $0.count <= width || mark > $0.count } ?? ""
+        let labels = ["now \(now)", "now"]
+        let label = labels.first { mark + 2 + $0.count <= width || mark > $0.count } ?? ""
         let isRight = mark + 2 + label.count <= width
         let text = isRight ? "▼ " + label : label + " ▼"
         let start = isRight ? mark : mark - label.count - 1
