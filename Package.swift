@@ -331,7 +331,7 @@ for target in package.targets where target.type != .system {
     if Context.environment["PUSHCRYPT_WARNINGS_AS_ERRORS"] != nil {
         settings += [
             .treatAllWarnings(as: .error), .unsafeFlags(["-gnone"]),
-            .unsafeFlags(["-wmo", "-num-threads", "2"], .when(configuration: .debug)),
+            .unsafeFlags(["-wmo", "-disable-batch-mode", "-num-threads", "2"], .when(configuration: .debug)),
         ]
     }
     target.swiftSettings = settings
