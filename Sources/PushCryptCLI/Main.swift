@@ -11,8 +11,7 @@ enum Main {
 
     /// Runs on the main thread, which a command may block. A blocked thread of the cooperative pool would stop a batch.
     @MainActor private static func run() async throws {
-        try GivenValues.refuse()
-        var command = try PushCrypt.parseAsRoot()
+        var command = try PushCrypt.parseAsRoot(GivenValues.checked())
         if var command = command as? any AsyncParsableCommand { try await command.run() } else { try command.run() }
     }
 

@@ -95,6 +95,25 @@ struct KeyIDPrefixTests {
         expectRefusal(output, 66, saying: "no key's id begins with zzzz; there are: \(kids[0]), \(kids[1])")
     }
 
+    @Test(
+        "an id that begins with a dash is no options, and -h and --help ask for help",
+        arguments: [
+            ["keys", "export", "--private", "--insecure-plaintext"], ["revoke", "--yes"], ["keys", "destroy", "--yes"],
+        ])
+    func dashed(_ command: [String]) throws {
+        for arguments in [["Keys/app", "-tm9JkhS56Q"], ["Keys/app", "-qhxAbCdEfE", "--at", Self.time]] {
+            expectRefusal(try place.run(command + arguments), 66, saying: "\(arguments[1])")
+        }
+        for help in ["-h", "--help"] { #expect(try place.run(command + [help]).text.hasPrefix("OVERVIEW")) }
+    }
+
+    @Test("values keep their order behind -- from the first that begins with a dash, and options keep their values")
+    func order() throws {
+        let given = ["restore", "a", "--over", "-bc", "-", "--at", "-d", "e", "--json", "--", "-f"]
+        let checked = try GivenValues.checked(given)
+        #expect(checked == ["restore", "a", "--over", "--at", "-d", "--json", "--", "-bc", "-", "e", "-f"])
+    }
+
     @Test("characters with which two ids begin are refused with both")
     func ambiguous() throws {
         let twins = ["tombAAAAAAA", "tombBBBBBBA"].compactMap { KeyID($0) }

@@ -6,23 +6,29 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Refuses the values that no option of any command accepts: an empty one, a very long one, and a second one for an option that
-/// takes one value. The parser would accept the first two and silently take the last of several values.
+/// What the parser would accept, and must not: an empty value, a very long one, and a second one for an option that takes one
+/// value, of which it would silently take the last. It would also read letters of a key's id that begins with a dash as options,
+/// among them `h` for help.
 enum GivenValues {
     /// Longer than every value that an option accepts: the longest path of the system.
     static let limitInBytes = 4096
 
-    /// - Parameter arguments: those of the process, without its name, before the parser sees them.
-    static func refuse(in arguments: [String] = Array(CommandLine.arguments.dropFirst())) throws(Failure) {
-        guard needsDescription(arguments) else { return }
+    /// - Parameter arguments: those of the process, without its name.
+    /// - Returns: the arguments for the parser. A value that begins with a dash follows `--`, with the later ones.
+    static func checked(_ arguments: [String] = Array(CommandLine.arguments.dropFirst())) throws(Failure) -> [String] {
+        guard needsDescription(arguments) else { return arguments }
         let (command, rest) = command(of: arguments[...])
-        guard let known = description(of: command) else { return }
+        guard let known = description(of: command) else { return arguments }
+        try refuse(rest, known)
+        return arguments.dropLast(rest.count) + separated(rest, known)
+    }
+
+    private static func refuse(_ rest: ArraySlice<String>, _ known: [Argument]) throws(Failure) {
         var seen: Set<String> = []
         for (argument, value) in values(in: rest, known) {
             guard argument.isRepeating || argument.kind == "positional" || seen.insert(argument.name).inserted else {
                 throw Failure(.usage, "\(argument.name) is given more than once, but takes one value")
             }
-            guard !argument.isForAnotherProgram else { continue }
             guard !value.isEmpty else {
                 throw Failure(
                     .usage,
@@ -42,9 +48,32 @@ enum GivenValues {
     private static func needsDescription(_ arguments: [String]) -> Bool {
         var seen: Set<Substring> = []
         return arguments.contains { argument in
-            guard !argument.isEmpty, !argument.hasSuffix("="), argument.utf8.count <= limitInBytes else { return true }
+            guard !argument.isEmpty, !argument.hasSuffix("="), argument.utf8.count <= limitInBytes, !isDashed(argument)
+            else { return true }
             return argument.hasPrefix("--") && !seen.insert(argument.prefix { $0 != "=" }).inserted
         }
+    }
+
+    /// No option of one dash has more than one letter.
+    private static func isDashed(_ word: String) -> Bool {
+        word.hasPrefix("-") && !word.hasPrefix("--") && word.utf8.count > 2
+    }
+
+    /// The options and their values, then the other values from the first one that begins with a dash.
+    private static func separated(_ arguments: ArraySlice<String>, _ known: [Argument]) -> [String] {
+        var (rest, options, values) = (arguments, [String](), [String]())
+        while let word = rest.popFirst(), word != "--" {
+            guard !isDashed(word), values.isEmpty || (word.hasPrefix("-") && word != "-") else {
+                values.append(word)
+                continue
+            }
+            options.append(word)
+            if known.contains(where: { $0.kind == "option" && $0.name == word }), let value = rest.popFirst() {
+                options.append(value)
+            }
+        }
+        values += rest
+        return values.isEmpty ? options : options + ["--"] + values
     }
 
     private static func command(
@@ -71,7 +100,7 @@ enum GivenValues {
                 rest.forEach(addPositional)
                 break
             }
-            guard word.hasPrefix("-"), word != "-" else {
+            guard word.hasPrefix("-"), word != "-", !isDashed(word) else {
                 addPositional(word)
                 continue
             }
@@ -111,8 +140,5 @@ enum GivenValues {
 
         /// Whether the next argument is its value even if it begins with a dash.
         var takesDashes: Bool { parsingStrategy == "unconditional" }
-
-        /// Whether its value may be empty and may have any length.
-        var isForAnotherProgram: Bool { valueName == "ARGUMENT" }
     }
 }

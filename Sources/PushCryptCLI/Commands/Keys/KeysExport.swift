@@ -21,10 +21,7 @@ struct KeysExport: ParsableCommand {
             """)
 
     @Argument(help: .init("The keyset.", "KEYSET")) var path: String
-    @Argument(
-        help: .init(
-            "The key: its id, or its first 4 or more characters. An id that begins with a dash follows --. (default: the primary)",
-            "KID"))
+    @Argument(help: .init("The key: its id, or its first 4 or more characters. (default: the primary)", "KID"))
     var kid: KeyIDPrefix?
     @Option(help: .init("One key in this format; raw is base64 of its bytes.", "jwk|pem|der|raw"))
     var format: ExportedKey.Form?

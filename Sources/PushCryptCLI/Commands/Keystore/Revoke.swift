@@ -21,10 +21,7 @@ struct Revoke: ParsableCommand {
             """)
 
     @Argument(help: .init("The keyset.", "KEYSET")) var path: String
-    @Argument(
-        help: .init(
-            "The key's id; its first 4 or more characters if the command asks. An id that begins with a dash follows --.",
-            "KID"))
+    @Argument(help: .init("The key's id; its first 4 or more characters if the command asks.", "KID"))
     var key: KeyIDPrefix
     @Flag(name: .customLong("dry-run"), help: "Print what would be lost and change nothing.") var isDryRun = false
     @Flag(help: "Print JSON, as docs/cli.md describes it.") var json = false
