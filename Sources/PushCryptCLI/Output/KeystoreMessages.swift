@@ -42,6 +42,9 @@ extension Failure {
     private init(_ refusal: KeystoreRefusal, _ path: String) {
         let restore = Self.command("restore", path)
         switch refusal {
+        case .missing(let path) where FileSystem.exists(String(path.dropLast(KeysetLocation.suffix.count))):
+            let given = path.dropLast(KeysetLocation.suffix.count)
+            self.init(.noInput, "\(given) isn't a keyset: the name of its file ends with \(KeysetLocation.suffix)")
         case .missing(let path):
             let command = Self.command("restore", path, " FILE")
             self.init(.noInput, "\(path): there is no such keyset. If it was lost: \(command), where FILE is a copy")

@@ -38,5 +38,7 @@ struct KeysLogTests {
         try encrypted.place.edit("Keys/push.keyset") { $0.replacing("\"keep\":3", with: "\"keep\":9") }
         expectRefusal(try encrypted.run("keys log Keys/push"), 65, saying: "somebody without the secret changed it")
         expectRefusal(try encrypted.run("keys log Keys/none"), 66, saying: "Keys/none.keyset: there is no such keyset")
+        try encrypted.place.write(Data("{}".utf8), to: "Keys/phone.json")
+        expectRefusal(try encrypted.run("keys log Keys/phone.json"), 66, saying: "Keys/phone.json isn't a keyset")
     }
 }
