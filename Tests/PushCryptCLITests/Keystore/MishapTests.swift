@@ -163,6 +163,12 @@ struct MishapTests {
                     try host.run("a", arguments, day: 1, settings: "a/pushcrypt.json"), 64, saying: "keyset")
             }
         }
+        // A copy that no secret of the host opens.
+        try host.place.write(Data("a passphrase of another host".utf8), to: "other")
+        try host.succeed(
+            "keys", "secret", "set", host.file("a/Publisher/app"), "--new-passphrase-file", host.file("other"))
+        try host.copyFile("a/Publisher/app.keyset", to: "copy")
+        expectRefusal(try host.run("restore", "senders", host.file("copy"), day: 1), 64, saying: "are two keysets")
         #expect(try host.place.read("a/Keys/senders.keyset") == before)
     }
 

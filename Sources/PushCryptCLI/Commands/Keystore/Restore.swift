@@ -199,12 +199,13 @@ struct KeysetRestoration {
             throw Failure(.config, "\(location) and \(other) are one keyset in two keystores: remove one of them")
         }
         var (files, damage) = ([OpenedKeyset](), nil as (any Error)?)
+        var notes: [String] = []
         func open(_ path: String, _ read: () throws -> OpenedKeyset?) throws {
             do {
                 if let keyset = try KeysetFileError.naming(path, read) { files.append(keyset) }
             } catch let error as KeysetFileError {
                 damage = error
-                if !copies.isEmpty { StandardStreams.writeNote("\(Failure(error, of: path).message). It is left out") }
+                if !copies.isEmpty { notes.append("\(Failure(error, of: path).message). It is left out") }
             }
         }
         for path in [location.path] + same.map(\.path) { try open(path) { try host.storage.keyset(path)?.opened() } }
@@ -213,12 +214,18 @@ struct KeysetRestoration {
                 OpenedKeyset(copy.rows.log, try copy.rows.unlocked(keysets.secret(of: location, copy.rows)))
             }
         }
-        guard let first = files.first else { throw damage ?? KeystoreRefusal.missing(path: location.path) as any Error }
-        let other = sources.targets.count == 1 ? sources.histories.map(\.history.log.state.id) : []
+        guard let first = files.first else {
+            for note in notes.dropLast() { StandardStreams.writeNote(note) }
+            throw damage ?? KeystoreRefusal.missing(path: location.path) as any Error
+        }
+        // The id of a file is readable without its secret.
+        let named = copies.map(\.rows.log.state.id) + sources.histories.map(\.history.log.state.id)
+        let other = sources.targets.count == 1 ? named : []
         if let other = (files.map(\.state.id) + other).first(where: { $0 != first.state.id }) {
             throw Failure(
                 .usage, "\(location) and a file are two keysets, \(first.state.id) and \(other): name another file")
         }
+        for note in notes { StandardStreams.writeNote(note) }
         histories = sources.histories.map(\.history).filter { $0.log.state.id == first.state.id }
         isUnauthenticated = first.material.secrets == nil && (!copies.isEmpty || !histories.isEmpty)
         (self.location, self.keysets, self.host, self.files, self.isOver) = (location, keysets, host, files, isOver)
