@@ -54,7 +54,7 @@ enum GivenValues {
         }
     }
 
-    /// No option of one dash has more than one letter.
+    /// Whether the word is a value with a dash: no option of one dash has more than one letter.
     private static func isDashed(_ word: String) -> Bool {
         word.hasPrefix("-") && !word.hasPrefix("--") && word.utf8.count > 2
     }
