@@ -108,7 +108,7 @@ struct ConsistencyTests {
         let output = try place.shell(script)
         #expect(output.text.contains("All clear.") && output.text.contains("Store/ios  "), "\(output)")
         #expect(output.text.hasSuffix("status 65\n"), "\(output)")
-        #expect(output.stderr == "pushcrypt: not opened: undecryptable\n", "\(output)")
+        #expect(output.stderr == "pushcrypt: not opened: undecryptable\(Output.undecryptable)\n", "\(output)")
         let without = try place.run("seal", "--to", "Store/ios", stdin: Workplace.inner)
         expectUsageError(without)
         #expect(without.stderr.contains("'--topic <TOPIC>', or the variable PUSHCRYPT_TOPIC"), "\(without)")

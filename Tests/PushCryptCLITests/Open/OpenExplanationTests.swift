@@ -85,7 +85,9 @@ struct OpenExplanationTests {
             place.open(keys: "Keys/ios", payload: Payload.tampered(sealed)),
             place.open(keys: "Keys/ios", "--topic", "com.example.App", payload: sealed),
         ]
-        for output in outputs { #expect(output.stderr == "pushcrypt: not opened: undecryptable\n") }
+        for output in outputs {
+            #expect(output.stderr == "pushcrypt: not opened: undecryptable\(Output.undecryptable)\n")
+        }
     }
 
     @Test(
@@ -98,6 +100,6 @@ struct OpenExplanationTests {
             try reason(place.run(open, stdin: sealed), failure)
                 == ": it was sealed at \(Workplace.now), expires at 2026-03-03T09:00:00Z, and the time here is \(time)")
         let changed = try place.run(open, stdin: Payload.tampered(sealed))
-        #expect(changed.stderr == "pushcrypt: not opened: undecryptable\n")
+        #expect(changed.stderr == "pushcrypt: not opened: undecryptable\(Output.undecryptable)\n")
     }
 }

@@ -53,7 +53,7 @@ struct OpenFailureTests {
         try place.create("Keys/other", kind)
         let sealed = try place.sealed(to: "Keys/ios")
         let kid = try #require(try Payload.string("pushcrypt.kid", of: sealed))
-        let note = kind == "shared" ? Self.noteWithoutDevice(kid) : ""
+        let note = kind == "shared" ? Self.noteWithoutDevice(kid) : nil
         try expectPlaceholder(
             try place.open(keys: "Keys/ios", payload: Payload.tampered(sealed)), "undecryptable", note: note)
         try expectPlaceholder(try place.open(keys: "Keys/ios", payload: sealed.dropLast(3)), "malformed")
@@ -74,7 +74,7 @@ struct OpenFailureTests {
         try place.create("Keys/ios", "shared")
         let sealed = try place.sealed(to: "Keys/ios", "--device", "one")
         let kid = try #require(try Payload.string("pushcrypt.kid", of: sealed))
-        for (options, note) in [(["--device", "two"], ""), ([], Self.noteWithoutDevice(kid))] {
+        for (options, note) in [(["--device", "two"], nil), ([], Self.noteWithoutDevice(kid))] {
             let output = try place.run(
                 ["open", "--keys", "Keys/ios", "--topic", Workplace.topic, "--at", Workplace.now] + options,
                 stdin: sealed)

@@ -14,6 +14,9 @@ struct Output: CustomTestStringConvertible {
         stderrData = stderr
     }
 
+    /// What `open` prints of every failed decryption: it doesn't depend on the cause.
+    static let undecryptable = ": `pushcrypt diagnose` looks for the cause"
+
     /// The exit status; nil after a signal.
     var exit: Int32? {
         if case .exit(let status) = ending { status } else { nil }
@@ -78,7 +81,8 @@ func expectPlaceholder(
     sourceLocation: SourceLocation = #_sourceLocation
 ) throws {
     #expect(output.exit == 65, "\(output)", sourceLocation: sourceLocation)
-    let expected = "pushcrypt: not opened: \(reason)" + (note ?? "")
+    let hint = reason == "undecryptable" ? Output.undecryptable : ""
+    let expected = "pushcrypt: not opened: \(reason)" + (note ?? hint)
     if note == nil, reason != "undecryptable" {
         #expect(
             output.hasOneLineOnStderr && output.stderr.hasPrefix(expected), "\(output)", sourceLocation: sourceLocation)

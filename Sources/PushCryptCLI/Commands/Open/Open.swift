@@ -73,8 +73,9 @@ struct Open: ParsableCommand {
         case .failure(let failure):
             try StandardStreams.writeLine((fallback ?? .outer).fallback.payload(for: payload, failure.failure))
             let isEmpty = payload.allSatisfy(\.isWhiteSpace)
-            throw Failure(
-                .dataError, isEmpty ? "not opened: \(failure.failure): \(input.emptiness)" : failure.text)
+            let hint = failure.failure == .undecryptable ? "`pushcrypt diagnose` looks for the cause" : nil
+            let reason = isEmpty ? input.emptiness : failure.reason ?? hint
+            throw Failure(.dataError, OpeningFailure(failure: failure.failure, reason: reason).text)
         }
     }
 
