@@ -46,10 +46,8 @@ struct PolicyOptions: ParsableArguments {
                 + "\(DurationText.human(opens)), \(reason)")
     }
 
-    /// - Parameters:
-    ///   - policy: that of the keyset, for the options that aren't given.
-    ///   - path: of the keyset, for errors.
-    func policy(over policy: RotationPolicy, of path: String) throws -> RotationPolicy {
+    /// - Parameter policy: that of the keyset, for the options that aren't given.
+    func policy(over policy: RotationPolicy) throws -> RotationPolicy {
         var coverage = policy.requiredCoverage
         if let requireCoverage { coverage = requireCoverage.coverage }
         do {
@@ -60,7 +58,7 @@ struct PolicyOptions: ParsableArguments {
                 requiredCoverage: coverage)
         } catch {
             let reason = Member.allCases.reduce(error.reason) { $0.replacing($1.rawValue, with: $1.option) }
-            throw KeyError(error.code, "\(path): \(reason)")
+            throw KeyError(error.code, reason)
         }
     }
 }

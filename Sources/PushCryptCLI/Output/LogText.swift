@@ -21,7 +21,8 @@ extension KeysetLine {
         switch action {
         case .created: return ["made"] + deeds
         case .published: return deeds + ["published" + (changes.epoch.map { " epoch \($0)" } ?? "")]
-        case .clockCorrected: return deeds + ["corrected the clock"]
+        case .clockCorrected:
+            return changes.keys.map { "key \($0.kid) has other times" } + ["corrected the clock"]
         case .restored: return deeds + ["restored"]
         case .rotated, .imported, .revoked, .destroyed, .policy, .secrets: return deeds
         }

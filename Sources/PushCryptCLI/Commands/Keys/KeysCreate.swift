@@ -48,8 +48,7 @@ struct KeysCreate: ParsableCommand {
     }
 
     func run() throws {
-        let policy =
-            policyOptions.isEmpty ? nil : try policyOptions.policy(over: .standard, of: path)
+        let policy = policyOptions.isEmpty ? nil : try policyOptions.policy(over: .standard)
         if let policy { policyOptions.noteIdleOverlap(policy) }
         let keysets = try HostKeysets(keystores, at: times.time, secrets)
         let record = try KeyRecord.generate(kind, type: suite ?? .p256, psk: psk, backend: DefaultBackend.shared)

@@ -56,12 +56,12 @@ struct KeysPolicy: ParsableCommand {
             if let endEpoch, state.epochs[endEpoch] != nil {
                 StandardStreams.writeNote("\(location): apps that pin epoch \(endEpoch) get no further set")
             }
-            let policy = try policyOptions.policy(over: state.policy, of: location.path)
+            let policy = try policyOptions.policy(over: state.policy)
             policyOptions.noteIdleOverlap(policy)
             return try host.change(location.path, .policy) { draft in
                 // Another process may have changed it since.
                 if !policyOptions.isEmpty {
-                    try draft.adopt(policyOptions.policy(over: draft.state.policy, of: location.path))
+                    try draft.adopt(policyOptions.policy(over: draft.state.policy))
                 }
                 try draft.publish(topics: topics.isEmpty ? nil : topics, validForInSeconds: validFor?.seconds)
                 if let epoch, let named { try draft.setEpoch(epoch, named) }

@@ -63,7 +63,7 @@ struct KeysRehearse: AsyncParsableCommand {
         }
         var policyOptions = try PolicyOptions.parse([])
         (policyOptions.rotateEvery, policyOptions.publishLead) = (rotateEvery, publishLead)
-        let policy = try policyOptions.policy(over: state.policy, of: path)
+        let policy = try policyOptions.policy(over: state.policy)
         do {
             let fleet = try Fleet(
                 devices: devices, refreshP50InSeconds: refreshP50.seconds, refreshP99InSeconds: refreshP99.seconds,
