@@ -29,6 +29,7 @@ extension StatusFinding.Code {
         case .waiting: "A key has waited for the devices' reports for a week."
         case .unpublished: "No set was made since a change, or since half of the validity of the last one."
         case .outbox: "Devices lack keys in their outbox."
+        case .unknownName: "The settings name a keyset that isn't there."
         case .nearLimit: "More than half of what apps or commands accept is used."
         case .lostKeys: "No file has the private half of some keys, which do nothing."
         case .notEncrypted: "The keys aren't encrypted."
@@ -51,6 +52,7 @@ extension StatusFinding {
         case .missing(let path?), .openToOthers(let path), .unknownFile(let path): path
         case .damaged(let path, _), .unreadable(let path, _): path
         case .otherUser(_, let paths), .cannotWrite(_, let paths): Self.list(paths)
+        case .unknownName(let members): Self.list(members)
         case .twoFiles(let locations): Self.list(locations.map(\.path))
         default: Self.list(keysets.map(\.place).sorted())
         }
@@ -66,7 +68,7 @@ extension StatusFinding {
         func line(_ point: LogPoint, _ time: UnixTime) -> String { "line \(point.number), of \(time)" }
         func name(_ epoch: Int64?) -> String { epoch.map { "epoch \($0)" } ?? "public keys" }
         switch facts {
-        case .missing, .openToOthers, .twoFiles, .notEncrypted, .unknownFile: return nil
+        case .missing, .openToOthers, .twoFiles, .notEncrypted, .unknownFile, .unknownName: return nil
         case .damaged(_, let error):
             return error.row == 0 ? error.code.rawValue : "line \(error.row): \(error.code.rawValue)"
         case .unreadable(_, .file(let error)): return error.systemError == 0 ? error.reason : error.systemMessage
@@ -135,7 +137,8 @@ extension StatusFinding {
         case .makePrivate(let path): return "`chmod go= \(ShellArgument.quoted(path))`"
         case .removeFile(let path): return "`rm \(ShellArgument.quoted(path))`"
         case .inspect(let path): return "`ls -ld \(ShellArgument.quoted(path))`"
-        case .giveSecret: return "name its secret in the settings"
+        case .giveSecret: return "check the secret that the settings name for it"
+        case .correctSettings: return "correct the name in the settings, or remove it"
         case .encrypt(let keyset): return command("keys secret set", keyset)
         case .update: return "install the later version of pushcrypt"
         case .reportCoverage(let keyset): return command("rotate --reports FILE", keyset)

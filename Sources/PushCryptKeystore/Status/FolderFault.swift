@@ -47,15 +47,15 @@ package enum FolderFault: Hashable, Sendable {
         return UInt64(status.f_bavail) * UInt64(status.f_frsize)
     }
 
-    func finding(_ folders: [String]) -> StatusFinding {
+    package func finding(_ folders: [String]) -> StatusFinding {
         let remedy: StatusFinding.Remedy
         switch self {
         case .noPermission(let owner) where owner != FileSystem.ownUser:
             return StatusFinding(.otherUser(owner, paths: folders), nil, .runAs(owner))
-        case .noPermission, .readOnly: remedy = .makeWritable(folders)
+        case .noPermission, .readOnly, .missing: remedy = .makeWritable(folders)
         case .full: remedy = .freeSpace(folders)
         case .noLocks: remedy = .moveToLocalDisk(folders)
-        case .missing, .other: remedy = .inspect(path: folders[0])
+        case .other: remedy = .inspect(path: folders[0])
         }
         return StatusFinding(.cannotWrite(self, folders: folders), nil, remedy)
     }

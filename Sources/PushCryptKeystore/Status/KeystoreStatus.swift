@@ -13,16 +13,19 @@ package struct KeystoreStatus: Sendable {
         package let expected: [String]
         /// The devices of shared keysets, by the keyset's name.
         package let devices: [String: Settings.Devices]
+        /// The names of keysets with secrets of their own.
+        package let secrets: [String]
 
         package init(
             keystores: [String], history: HistoryFolder?, served: String? = nil, expected: [String] = [],
-            devices: [String: Settings.Devices] = [:]
+            devices: [String: Settings.Devices] = [:], secrets: [String] = []
         ) {
             self.keystores = keystores
             self.history = history
             self.served = served
             self.expected = expected
             self.devices = devices
+            self.secrets = secrets
         }
     }
 

@@ -192,6 +192,11 @@ extension StatusExamination {
         var references = names.map { KeysetReference(KeysetLocation("\(keystore)/\($0)"), one) }
         if lost.count > names.count { references += lost.map { KeysetReference(nil, $0) } }
         findings += references.map { StatusFinding(.missing(path: $0.location?.path), $0, .restore($0)) }
+        let named = places.secrets.map { ("secrets", $0) } + places.devices.keys.map { ("devices", $0) }
+        let unknown = named.filter { !here.contains($1) && !places.expected.contains($1) }.map { "\($0).\($1)" }
+        if isComplete, !unknown.isEmpty {
+            findings.append(StatusFinding(.unknownName(unknown.sorted()), nil, .correctSettings))
+        }
     }
 
     private func probeFolders() -> [StatusFinding] {
@@ -212,9 +217,9 @@ extension StatusExamination {
         func note(_ condition: Bool, _ facts: StatusFinding.Facts, _ remedy: StatusFinding.Remedy) -> [StatusFinding] {
             condition ? [StatusFinding(facts, reference, remedy)] : []
         }
-        // Nothing needs a key that has expired.
+        // Nothing needs a key that has ended.
         let lost = state.keys.filter { key in
-            key.isLost && key.lifecycle.destroyedAt == nil && key.lifecycle.expiresAt.map { $0 > host.clock } ?? true
+            key.isLost && ![.expired, .revoked, .destroyed].contains(state.effective(key).state(at: host.clock))
         }
         let signsNothing = state.kind == .publisher && !state.keys.contains(where: \.hasMaterial)
         let byteCount = keyset.log.bytes.count

@@ -107,6 +107,8 @@ extension StatusFinding {
         case unpublished
         /// The keys of a device are missing in their folder, or are old ones.
         case outbox
+        /// The settings name a keyset, in `secrets` or `devices`, that isn't there.
+        case unknownName
         /// A log or a set is at half of its limit.
         case nearLimit
         /// Keys are lost: no file has them.
@@ -133,7 +135,7 @@ extension StatusFinding {
             case .unreadable, .otherUser, .cannotWrite, .overdue, .runFailed: (.critical, .operation)
             case .unpublished, .outbox: (.warning, .invariant(5))
             case .otherWriter: (.warning, .invariant(10))
-            case .notRun, .waiting: (.warning, .operation)
+            case .notRun, .waiting, .unknownName: (.warning, .operation)
             case .nearLimit: (.warning, .limit)
             case .lostKeys: (.notice, .invariant(6))
             case .notEncrypted, .firstSight: (.notice, .limit)
@@ -177,6 +179,8 @@ extension StatusFinding {
         case unpublished(epoch: Int64?, since: UnixTime)
         /// Files of devices that are missing or were made of an earlier line.
         case outbox(missing: Int, late: Int, folder: String)
+        /// Members of the settings.
+        case unknownName([String])
         case nearLimit(Limit, Int)
         case lostKeys([KeyID])
         case notEncrypted
@@ -208,6 +212,7 @@ extension StatusFinding {
             case .waiting: .waiting
             case .unpublished: .unpublished
             case .outbox: .outbox
+            case .unknownName: .unknownName
             case .nearLimit: .nearLimit
             case .lostKeys: .lostKeys
             case .notEncrypted: .notEncrypted
@@ -261,6 +266,7 @@ extension StatusFinding {
         /// Find out why the system can't read or find it.
         case inspect(path: String)
         case giveSecret(KeysetReference)
+        case correctSettings
         case encrypt(KeysetReference)
         case update
         /// Give the devices' reports, so that a key may seal.

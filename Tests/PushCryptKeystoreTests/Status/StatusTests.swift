@@ -159,9 +159,10 @@ import Testing
         }
     }
 
-    @Test func `The probe sees a folder that is missing, and no fault in one that can be written`() throws {
+    @Test func `A folder that is missing must be made, and one that can be written has no fault`() throws {
+        let folder = "\(world.folder.path)/nothing"
         #expect(FolderFault("\(world.folder.path)/Keys", needsLock: true) == nil)
-        #expect(FolderFault("\(world.folder.path)/nothing", needsLock: true) == .missing)
+        #expect(FolderFault(folder, needsLock: true)?.finding([folder]).remedy == .makeWritable([folder]))
     }
 
     @Test func `A dead cron is a warning, critical when a rotation is overdue, and a clock after a month`() throws {
@@ -236,6 +237,21 @@ import Testing
         #expect(world.codes == [.lostKeys])
         let keys = try world.state().timeline.keys
         #expect(keys.count == 2 && keys[0].lifecycle.retiresAt == keys[1].lifecycle.activatesAt)
+    }
+
+    @Test func `A revoked key that a restored copy lacks isn't reported as lost`() throws {
+        let backup = try world.opened(world.senders)
+        try world.host().rotate(world.senders, beginsNow: true)
+        let kid = try #require(try world.state().keys.last?.kid)
+        try world.host().revoke(world.senders, kid)
+        FileSystem.removeFile(world.senders)
+        try world.host().restore(world.senders, [backup]) { _ in true }
+        let state = try world.state()
+        #expect(state.key(kid)?.isLost == true)
+        let reported = world.status().findings.flatMap { finding in
+            if case .lostKeys(let kids) = finding.facts { kids } else { [KeyID]() }
+        }
+        #expect(reported == state.keys.filter { $0.isLost && $0.kid != kid }.map(\.kid))
     }
 
     @Test func `A key that waits for the devices' reports is a warning after a week`() throws {
@@ -384,6 +400,21 @@ import Testing
         #expect(found() == [])
         FileSystem.removeFile(list)
         #expect(found() == [.missing(path: list)])
+    }
+
+    @Test func `Names in the settings of keysets that are neither there nor expected are one warning`() throws {
+        func codes(_ secrets: [String], _ devices: [String]) -> [StatusFinding.Facts] {
+            let places = KeystoreStatus.Places(
+                keystores: world.places.keystores, history: world.places.history, expected: ["senders", "app"],
+                devices: Dictionary(uniqueKeysWithValues: devices.map { ($0, .init(list: "list", to: "out")) }),
+                secrets: secrets)
+            return world.status(places).findings.map(\.facts)
+        }
+        #expect(codes(["app", "senders"], []) == [])
+        #expect(codes(["app", "sender"], ["fleat"]) == [.unknownName(["devices.fleat", "secrets.sender"])])
+        let file = world.senders
+        FileSystem.removeFile(file)
+        #expect(codes(["senders"], []) == [.missing(path: file)])
     }
 
     // MARK: Publishers

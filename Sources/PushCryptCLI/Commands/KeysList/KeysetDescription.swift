@@ -29,7 +29,7 @@ struct KeysetDescription {
         let rows = view.listed.map { status -> [TextTable.Cell] in
             [
                 .init(text: "\(status.kid)"),
-                .init(text: status.stateText) { terminal.styled($0, status.key.isLost ? .bad : .state(status.state)) },
+                .init(text: status.stateText) { terminal.styled($0, status.isLost ? .bad : .state(status.state)) },
                 .init(text: status.key.algorithm.rawValue), yes(status.key.demandsPSK),
                 .init(text: status.ageInSeconds.map(TimeDistance.rough) ?? "-"), yes(status.seals),
                 yes(status.opens),

@@ -60,7 +60,7 @@ struct Status: ParsableCommand {
         let host = try KeystoreHost(storage, name: Writer.ofThisHost(), who: "", clock: times.time)
         let places = KeystoreStatus.Places(
             keystores: settings.keystores, history: history, served: settings.publishTo, expected: settings.expected,
-            devices: settings.devices)
+            devices: settings.devices, secrets: settings.secrets.keys.sorted())
         return KeystoreStatus(host, places, isLong: isLong) { keyset in
             if let given = try secrets.given() { return given }
             guard let location = keyset.location, let id = keyset.id else { return nil }

@@ -122,8 +122,10 @@ struct KeyStatus {
 
     var kid: KeyID { key.kid }
     var lifecycle: KeyLifecycle { key.lifecycle }
+    /// Whether no file has a key that hasn't ended.
+    var isLost: Bool { key.isLost && ![.expired, .revoked, .destroyed].contains(state) }
     /// The state, or that the key is lost.
-    var stateText: String { key.isLost ? "lost" : "\(state)" }
+    var stateText: String { isLost ? "lost" : "\(state)" }
 
     /// Whether the key seals or signs. Publisher keys sign beside each other.
     var seals: Bool { !key.isLost && (isPublisher ? state.opens : state == .primary) }
@@ -140,7 +142,7 @@ struct KeyStatus {
 
     /// `retires in 12d`, `destroyed 3d ago`; nil without a known time.
     var nextText: String? {
-        if key.isLost { return "no file has it" }
+        if isLost { return "no file has it" }
         switch state {
         case .destroyed: return ended("destroyed", lifecycle.destroyedAt)
         case .revoked: return ended("revoked", lifecycle.revokedAt)
