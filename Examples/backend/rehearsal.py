@@ -2,7 +2,7 @@
 """Runs push-service on this machine with a stand-in for APNs, registers phones, pushes, and compares what was accepted
 with what the phones can open: each accepted push exactly once, or reported as failed.
 
-It needs the package pushcrypt of Examples/senders/python, which answers the service's challenges, and curl for HTTP/2.
+It needs the package pushcrypt of Senders/python, which answers the service's challenges, and curl for HTTP/2.
 """
 from __future__ import annotations
 

@@ -11,8 +11,8 @@ enum Documents {
         + files(in: "docs/runbooks", withSuffix: ".md")
 
     /// Documents of examples, whose links and paths are checked. They name types of packages of their own.
-    static let examples = ["backend", "queue", "senders/python", "spark"].map {
-        "Examples/\($0)/README.md"
+    static let examples = ["Examples/backend", "Examples/queue", "Examples/spark", "Senders/python"].map {
+        "\($0)/README.md"
     }
 
     /// Documents whose links, paths and shell commands are checked.

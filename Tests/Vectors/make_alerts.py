@@ -1,6 +1,6 @@
 """Writes alerts-v1.json with the Python package: alerts with and without a text that a person can see, to seal and to open.
 
-Run with an interpreter that has the package of Examples/senders/python: python make_alerts.py > alerts-v1.json
+Run with an interpreter that has the package of Senders/python: python make_alerts.py > alerts-v1.json
 Salts and message ids come from labels, so every run makes the same file.
 """
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Writes blobs-v1.json with the Python package: blobs under fixed keys, blobs that are refused, and message headers.
 
-Run with an interpreter that has the package of Examples/senders/python: python make_blobs.py > blobs-v1.json
+Run with an interpreter that has the package of Senders/python: python make_blobs.py > blobs-v1.json
 Nothing in it is random: every run makes the same file.
 """
 from __future__ import annotations

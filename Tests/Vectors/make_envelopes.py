@@ -1,6 +1,6 @@
 """Writes envelopes-v1.json with the Python package: every suite and mode, and every field changed in every way.
 
-Run with an interpreter that has the package of Examples/senders/python: python make_envelopes.py > envelopes-v1.json
+Run with an interpreter that has the package of Senders/python: python make_envelopes.py > envelopes-v1.json
 Salts, ephemeral keys and message ids come from labels, so every run makes the same file.
 """
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Writes instructions-v1.json with the Python package: messages that retract others, are quiet, add to the badge or have
 an avatar, in every mode, and messages that break a rule of these members.
 
-Run with an interpreter that has the package of Examples/senders/python: python make_instructions.py > instructions-v1.json
+Run with an interpreter that has the package of Senders/python: python make_instructions.py > instructions-v1.json
 Salts, ephemeral keys and message ids come from labels, so every run makes the same file.
 """
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Writes keyset-log-v1.json with the Python package: keyset files, logs that extend others, and refused files.
 
-Run with an interpreter that has the package of Examples/senders/python: python make_keyset_log.py > keyset-log-v1.json
+Run with an interpreter that has the package of Senders/python: python make_keyset_log.py > keyset-log-v1.json
 Salts, keys and nonces come from labels, so every run makes the same file. support.py writes the rows. What is
 refused is in keyset_log_lines.py and keyset_log_last_rows.py.
 """

@@ -1,6 +1,6 @@
 """Writes keysets-v1.json with the Python package: key records, registration records, device keys and key sets.
 
-Run with an interpreter that has the package of Examples/senders/python: python make_keysets.py > keysets-v1.json
+Run with an interpreter that has the package of Senders/python: python make_keysets.py > keysets-v1.json
 Nothing in it is random: every run makes the same file.
 """
 from __future__ import annotations

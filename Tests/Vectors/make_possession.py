@@ -1,7 +1,7 @@
 """Writes possession-v1.json with the Python package: challenges in every mode with their answers, and challenges and answers with
 every field changed.
 
-Run with an interpreter that has the package of Examples/senders/python: python make_possession.py > possession-v1.json
+Run with an interpreter that has the package of Senders/python: python make_possession.py > possession-v1.json
 Salts, ephemeral keys, ids and nonces come from labels, so every run makes the same file.
 """
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Writes pushcrypt-v1.json with the Python package: keys, payloads that open, and payloads that are refused.
 
-Run with an interpreter that has the package of Examples/senders/python: python make_pushcrypt_v1.py > pushcrypt-v1.json
+Run with an interpreter that has the package of Senders/python: python make_pushcrypt_v1.py > pushcrypt-v1.json
 Every run draws new salts and ephemeral keys, so the file differs; the one in the repository was made once.
 """
 from __future__ import annotations

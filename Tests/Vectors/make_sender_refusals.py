@@ -1,6 +1,6 @@
 """Writes sender-refusals-v1.json with the Python package: what every sender refuses, beside what it accepts.
 
-Run with an interpreter that has the package of Examples/senders/python: python make_sender_refusals.py > sender-refusals-v1.json
+Run with an interpreter that has the package of Senders/python: python make_sender_refusals.py > sender-refusals-v1.json
 Nothing in the file is random, so every run makes the same file.
 """
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Writes sender-sets-v1.json with the Python package: signed sets of sender keys that a device accepts or refuses.
 
-Run with an interpreter that has the package of Examples/senders/python: python make_sender_sets.py > sender-sets-v1.json
+Run with an interpreter that has the package of Senders/python: python make_sender_sets.py > sender-sets-v1.json
 Nothing in it is random: every run makes the same file.
 """
 from __future__ import annotations

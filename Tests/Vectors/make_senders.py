@@ -1,6 +1,6 @@
 """Writes senders-v1.json with the Python package: the sender of a message, its name M, and pushes of several senders.
 
-Run with an interpreter that has the package of Examples/senders/python: python make_senders.py > senders-v1.json
+Run with an interpreter that has the package of Senders/python: python make_senders.py > senders-v1.json
 Salts, ephemeral keys and ids come from labels, so every run makes the same file.
 """
 from __future__ import annotations

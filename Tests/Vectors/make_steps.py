@@ -1,6 +1,6 @@
 """Writes steps-v1.json with the Python package: one push of each suite with every value on the way from the keys to the message.
 
-Run with an interpreter that has the package of Examples/senders/python: python make_steps.py > steps-v1.json
+Run with an interpreter that has the package of Senders/python: python make_steps.py > steps-v1.json
 Salts, ephemeral keys and message ids come from labels, so every run makes the same file.
 """
 from __future__ import annotations

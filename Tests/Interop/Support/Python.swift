@@ -6,9 +6,9 @@ import Testing
 enum Python {
     /// The reason of a skipped suite.
     static let missing: Comment =
-        "no Python with the package pushcrypt: run pip install ./Examples/senders/python, and set PUSHCRYPT_PYTHON"
+        "no Python with the package pushcrypt: run pip install ./Senders/python, and set PUSHCRYPT_PYTHON"
 
-    /// Whether the interpreter has the package of Examples/senders/python.
+    /// Whether the interpreter has the package of Senders/python.
     static let isAvailable = (try? process(["-c", "import pushcrypt"]).run()) == .exit(0)
 
     /// Writes no compiled files beside the scripts.

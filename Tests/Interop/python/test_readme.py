@@ -8,7 +8,7 @@ import sys
 import unittest
 
 README = os.path.join(
-    os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "Examples", "senders", "python", "README.md")
+    os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "Senders", "python", "README.md")
 
 
 class ReadmeTests(unittest.TestCase):
