@@ -114,10 +114,14 @@ extension ExtensionConfiguration {
     ///
     /// - Parameters:
     ///   - senders: usually `.pinned(group.senderPins())`.
+    ///   - carriers: the ways of the app's pushes.
     ///   - fallback: the text for a push that can't be restored.
     /// - Throws: `KeyError` with `invalidTopic`.
-    public init(_ group: AppGroup, senders: SenderTrust, fallback: Fallback) throws {
-        try self.init(topic: group.topic, keyring: group.keyring, senders: senders, fallback: fallback)
+    public init(
+        _ group: AppGroup, senders: SenderTrust, carriers: Set<Carrier> = [.apns], fallback: Fallback
+    ) throws {
+        try self.init(
+            topic: group.topic, keyring: group.keyring, senders: senders, carriers: carriers, fallback: fallback)
         store = group.store(.extension)
         preview = group.previewChoice
         attachments = AttachmentStage(

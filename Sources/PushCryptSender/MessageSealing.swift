@@ -117,7 +117,8 @@ struct MessageSealing {
         let sealed = try Envelope.seal(message, to: recipient, signer: signer?.key, topic: topic)
         return SealedPush(
             bytes: frame.payload(sealed: sealed), id: Base64URL.encode(header.id), expiresAt: header.expiresAt,
-            skid: signer?.key.kid, topic: topic, isQuiet: options.isQuiet)
+            skid: signer?.key.kid, carrier: options.carrier, sealedAt: header.issuedAt, topic: topic,
+            isQuiet: options.isQuiet, collapseID: options.collapseID)
     }
 
     /// The message's id and times.
@@ -146,12 +147,14 @@ struct MessageSealing {
         }
         let exposed = try ExposedMembers.rawMembers(
             of: inner.aps, named: options.exposed, isQuiet: options.isQuiet)
-        return OuterFrame(placeholder: alert, exposed: exposed, kid: recipient.kid, skid: signer?.key.kid)
+        try CarrierFields(options.carrier).check(alert: alert, exposed: options.exposed, inner.aps)
+        return OuterFrame(
+            placeholder: alert, exposed: exposed, kid: recipient.kid, skid: signer?.key.kid, carrier: options.carrier)
     }
 
     private func budget(_ frame: OuterFrame) -> PayloadBudget {
         PayloadBudget(
-            limitInBytes: options.limitInBytes, fixedByteCount: frame.byteCount,
+            limitInBytes: options.byteLimit, fixedByteCount: frame.byteCount,
             overheadByteCount: Envelope.overheadByteCount(recipient.suite, isSigned: signer != nil))
     }
 }

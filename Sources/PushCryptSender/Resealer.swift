@@ -11,17 +11,19 @@ public struct Resealer: Sendable {
     private let topic: Topic
     private let keyset: Keyset
     private let senders: Keyset?
+    private let places: EnvelopePlaces
     private let clock: @Sendable () -> UnixTime
 
     /// - Parameters:
     ///   - topic: the app's bundle identifier with which the payloads were sealed.
     ///   - keyset: the old and new shared keys or masters of device keys.
     ///   - senders: for signed payloads. The primary signs; keys in every state verify.
+    ///   - carrier: for which the payloads were sealed.
     ///   - clock: the time for choosing the primary and for expiry.
     /// - Throws: `KeyError` with `invalidTopic`, `wrongKind` for other keys than shared keys and private sender keys,
     ///   `wrongDevice` for device keys of several devices, `noKeySeals`.
     public init(
-        topic: String, keyset: Keyset, senders: Keyset? = nil,
+        topic: String, keyset: Keyset, senders: Keyset? = nil, carrier: Carrier = .apns,
         clock: @escaping @Sendable () -> UnixTime = { .now }
     ) throws {
         guard keyset.kind == .shared else {
@@ -33,6 +35,7 @@ public struct Resealer: Sendable {
         self.topic = try Topic(topic)
         self.keyset = keyset
         self.senders = senders
+        places = EnvelopePlaces([carrier])
         self.clock = clock
         let now = clock()
         _ = try keyset.recipient(at: now)
@@ -56,7 +59,7 @@ public struct Resealer: Sendable {
         let now = clock()
         let payload = Array(payload)
         let text = try Self.text(payload)
-        let outer = try Self.outerPayload(text)
+        let outer = try outerPayload(text)
         do {
             let message = try open(outer, device)
             try Self.check(message, at: now)
@@ -67,8 +70,8 @@ public struct Resealer: Sendable {
                 return ResealedPush(payload: payload, isChanged: false)
             }
             let sealed = try Envelope.seal(message, to: recipient, signer: signer, topic: topic)
-            let resealed = OuterPayload.replacingEnvelope(
-                of: text, kid: recipient.kid, skid: signer?.kid, sealed: sealed)
+            let resealed = try OuterPayload.replacingEnvelope(
+                of: text, at: places, kid: recipient.kid, skid: signer?.kid, sealed: sealed)
             return ResealedPush(payload: resealed, isChanged: true)
         } catch {
             throw SenderError(error)
@@ -83,9 +86,9 @@ public struct Resealer: Sendable {
         }
     }
 
-    private static func outerPayload(_ text: JSONText) throws(SenderError) -> OuterPayload {
+    private func outerPayload(_ text: JSONText) throws(SenderError) -> OuterPayload {
         do {
-            return try OuterPayload(text)
+            return try OuterPayload(text, at: places)
         } catch {
             switch error {
             case .notSealed: throw SenderError(.notSealed, "the payload has no pushcrypt member: it wasn't sealed")

@@ -6,9 +6,9 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A payload ready for APNs.
+/// A payload ready for APNs, or for a service that brings it there.
 public struct SealedPush: Hashable, Sendable {
-    /// The request body for APNs, UTF-8 JSON.
+    /// The payload as the device receives it, UTF-8 JSON. With ``Carrier/apns``, it is the request body for APNs.
     public let bytes: [UInt8]
     /// The message's id, 16 bytes as 22 characters of base64url, for logs and for ``Sealer/Options/retractedIDs`` of a later
     /// push. It is never sent unencrypted.
@@ -25,8 +25,12 @@ public struct SealedPush: Hashable, Sendable {
     /// What devices ignore or change of the payload, such as `"badge": "3"`; empty if they use all of it. Log them.
     public internal(set) var warnings: [PayloadWarning] = []
 
+    /// The way to the device for which it was sealed.
+    public let carrier: Carrier
+    let sealedAt: UnixTime
     let topic: Topic
     let isQuiet: Bool
+    let collapseID: String?
 
     /// The request body as Foundation's `Data`, a copy.
     public var json: Data { Data(bytes) }
@@ -37,16 +41,16 @@ public struct SealedPush: Hashable, Sendable {
     /// The length of the request body.
     public var byteCount: Int { bytes.count }
 
-    /// The headers of the request to APNs that follow from the message: `apns-push-type`, `apns-topic`, `apns-expiration`
-    /// and `apns-priority`.
+    /// The headers of the request to APNs that follow from the message: `apns-push-type`, `apns-topic`, `apns-expiration`,
+    /// `apns-priority` and, if the push has one, `apns-collapse-id`.
     ///
-    /// The priority is 10, which means at once. A quiet push has priority 5, which saves battery. Add `authorization`, `apns-id`
-    /// and `apns-collapse-id` yourself. APNs reads all headers, so they must not contain anything of the content.
+    /// The priority is 10, which means at once. A quiet push has priority 5, which saves battery. Add `authorization` and `apns-id`
+    /// yourself. APNs reads all headers, so they must not contain anything of the content.
     public var headers: [(String, String)] {
         [
             ("apns-push-type", "alert"), ("apns-topic", topic.description),
             ("apns-expiration", String(expiresAt.seconds)), ("apns-priority", isQuiet ? "5" : "10"),
-        ]
+        ] + (collapseID.map { [("apns-collapse-id", $0)] } ?? [])
     }
 }
 

@@ -6,8 +6,14 @@ extension Sealer {
     public struct Options: Sendable {
         /// The padding, which hides the message's length.
         public var padding: PaddingPolicy
-        /// The limit for the whole payload: at most 4096, the limit of APNs.
-        public var limitInBytes: Int
+        /// The limit for the whole payload as the carrier brings it: at most 4096, the limit of APNs; nil for 4096 less what the
+        /// carrier adds.
+        public var limitInBytes: Int?
+        /// The way of the push to the device, which the app must name too.
+        public var carrier: Carrier
+        /// The identifier `apns-collapse-id`, at most 64 bytes, by which a later push replaces this one on the screen; nil for
+        /// none. APNs and every relay can read it.
+        public var collapseID: String?
         /// The time until the message expires: 1 second to 30 days. Fractions of a second are dropped.
         public var expiresAfter: Duration
         /// Names of `aps` members that are also sent unencrypted, where APNs and every relay can read them: `badge`,
@@ -56,13 +62,15 @@ extension Sealer {
 
         /// Makes options; the parameters are the properties of the same names. Sealing checks the values.
         public init(
-            padding: PaddingPolicy = .multiple(of: 128), limitInBytes: Int = 4096,
+            padding: PaddingPolicy = .multiple(of: 128), limitInBytes: Int? = nil, carrier: Carrier = .apns,
             expiresAfter: Duration = .seconds(30 * 86_400), exposed: [String] = [], campaign: String? = nil,
-            retractedIDs: [String] = [], isQuiet: Bool = false, badgeIncrement: Int? = nil,
+            collapseID: String? = nil, retractedIDs: [String] = [], isQuiet: Bool = false, badgeIncrement: Int? = nil,
             oversize: OversizePlan = .refuse, minimumSuite: Suite? = nil, requiresDevice: Bool = false
         ) {
             self.padding = padding
             self.limitInBytes = limitInBytes
+            self.carrier = carrier
+            self.collapseID = collapseID
             self.expiresAfter = expiresAfter
             self.exposed = exposed
             self.campaign = campaign
@@ -84,18 +92,28 @@ extension Sealer {
         }
 
         package func check() throws(SenderError) {
-            guard (1...PayloadBudget.apnsLimitInBytes).contains(limitInBytes) else {
+            guard (1...PayloadBudget.apnsLimitInBytes).contains(byteLimit) else {
                 throw SenderError(.invalidOption, "the limit is 1 to \(PayloadBudget.apnsLimitInBytes) bytes")
             }
             guard (1...MessageHeader.windowInSeconds).contains(expiresAfterInSeconds) else {
                 throw SenderError(.invalidOption, "a message expires after 1 second to 30 days")
             }
             try checkExposed()
+            if let collapseID {
+                guard (1...64).contains(collapseID.utf8.count), collapseID.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F })
+                else { throw SenderError(.invalidOption, "a collapse id has 1 to 64 characters of ASCII") }
+                guard carrier != .expo else {
+                    throw SenderError(
+                        .invalidOption, "the request to the service of the carrier expo has no collapse id")
+                }
+            }
             if let campaign { try MessageHeader.checkCampaign(campaign) }
             if let flaw = extras(attachments: [], offload: nil, isSelfTest: false).flaw {
                 throw SenderError(.invalidOption, flaw)
             }
         }
+
+        var byteLimit: Int { limitInBytes ?? PayloadBudget.apnsLimitInBytes - carrier.reservedByteCount }
 
         private static let maximumExposedCount = 32
 

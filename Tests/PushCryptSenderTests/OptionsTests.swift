@@ -90,7 +90,7 @@ import Testing
     @Test("the standard options are those of the documentation") func standard() {
         let options = Sealer.Options()
         #expect(options.padding == .multiple(of: 128))
-        #expect(options.limitInBytes == 4_096)
+        #expect(options.limitInBytes == nil && options.carrier == .apns)
         #expect(options.expiresAfterInSeconds == 2_592_000)
         #expect(options.exposed.isEmpty)
     }

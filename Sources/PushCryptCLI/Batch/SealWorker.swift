@@ -35,7 +35,7 @@ extension Seal {
             let reader = try directory?.makeReader()
             return SealWorker(
                 sealer: sealer, retractedCampaigns: instructions.retractFrom, extras: common, keys: keys,
-                allowsBare: bare, requiresPSK: requirePSK, allowsDemoKeys: demoKeys.isAllowed,
+                allowsBare: bare, requiresPSK: requirePSK, writesRequests: request, allowsDemoKeys: demoKeys.isAllowed,
                 counter: counter, lookup: reader.map { reader in { try reader.recipient(kid: $0, device: $1) } })
         }
     }
@@ -73,6 +73,7 @@ struct SealWorker: LineWorker {
     let keys: FollowedKeys?
     let allowsBare: Bool
     var requiresPSK = false
+    var writesRequests = false
     let allowsDemoKeys: Bool
     var counter: SealCounter?
     let lookup: RecipientLookup?
@@ -100,6 +101,10 @@ struct SealWorker: LineWorker {
         var summary = LineSummary(number: number, id: push.id, expiresAt: push.expiresAt)
         if !push.warnings.isEmpty {
             summary.others = [#""notes":[\#(push.warnings.map { "\"\($0)\"" }.joined(separator: ","))]"#]
+        }
+        if writesRequests {
+            summary.others.append(#""request":"# + String(decoding: push.request, as: UTF8.self))
+            summary.others.append(#""receipt":"\#(ReceiptName(messageID: push.id)?.description ?? "")""#)
         }
         line.append(to: &output, adding: summary.member) { field in
             switch field {

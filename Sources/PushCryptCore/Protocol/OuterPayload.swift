@@ -1,6 +1,6 @@
 import PushCryptPrimitives
 
-/// The outer payload, which APNs reads (PROTOCOL section 2).
+/// The outer payload, which APNs reads (PROTOCOL section 2). The carrier determines where `pushcrypt` stands.
 ///
 /// ```
 /// {
@@ -15,11 +15,12 @@ package struct OuterPayload: Sendable {
 
     package static let version: Int64 = 1
 
+    /// - Parameter places: where the envelope may stand.
     /// - Throws: `FailureClass`: `notSealed`, `unsupportedVersion`, `malformed`.
-    package init(_ text: JSONText) throws(FailureClass) {
+    package init(_ text: JSONText, at places: EnvelopePlaces = .standard) throws(FailureClass) {
         let root = text.root
         guard root.kind == .object else { throw .malformed }
-        guard let envelope = root["pushcrypt"] else { throw .notSealed }
+        let envelope = try places.envelope(in: root)
         guard let version = envelope["v"]?.protocolInteger else { throw .malformed }
         guard version == Self.version else { throw .unsupportedVersion }
         guard let kid = envelope["kid"]?.utf8.flatMap(KeyID.init(utf8:)),
@@ -41,17 +42,26 @@ package struct OuterPayload: Sendable {
 extension OuterPayload {
     /// Returns `text` with another envelope. Only the strings of `kid`, `sealed` and `skid` change.
     /// - Parameters:
-    ///   - text: a text that `OuterPayload` has read.
+    ///   - text: a text that `OuterPayload` has read at these places.
     ///   - skid: ignored if `text` has no `skid`.
-    package static func replacingEnvelope(of text: JSONText, kid: KeyID, skid: KeyID?, sealed: [UInt8]) -> [UInt8] {
-        let envelope = text.root["pushcrypt"]
+    /// - Throws: `FailureClass` as ``init(_:at:)``.
+    package static func replacingEnvelope(
+        of text: JSONText, at places: EnvelopePlaces, kid: KeyID, skid: KeyID?, sealed: [UInt8]
+    ) throws(FailureClass) -> [UInt8] {
+        let value = try places.value(in: text.root)
+        let envelope = try places.envelope(in: text.root)
         var strings: [(name: String, content: [UInt8])] = [
             ("kid", Array(kid.utf8)), ("sealed", Base64URL.encode(sealed.bytes)),
         ]
         if let skid { strings.append(("skid", Array(skid.utf8))) }
         let quote = UInt8(ascii: "\"")
-        return text.replacing(
-            strings.compactMap { name, content in envelope?[name].map { ($0, [quote] + content + [quote]) } })
+        let replacements = strings.compactMap { name, content in
+            envelope[name].map { (value: $0, json: [quote] + content + [quote]) }
+        }
+        guard value.kind == .string else { return text.replacing(replacements) }
+        var string: [UInt8] = []
+        JSONWriter.appendString(utf8: envelope.text.replacing(replacements)[...], to: &string)
+        return text.replacing([(value, string)])
     }
 }
 
@@ -63,7 +73,7 @@ package struct OuterFrame: Sendable {
     /// - Parameters:
     ///   - placeholder: the raw JSON of `aps.alert`.
     ///   - exposed: raw members, such as `"badge":3`, which stay visible in `aps`.
-    package init(placeholder: [UInt8], exposed: [[UInt8]], kid: KeyID, skid: KeyID?) {
+    package init(placeholder: [UInt8], exposed: [[UInt8]], kid: KeyID, skid: KeyID?, carrier: Carrier = .apns) {
         var before = [UInt8]()
         before.reserveCapacity(256)
         before += #"{"aps":{"alert":"#.utf8
@@ -73,18 +83,37 @@ package struct OuterFrame: Sendable {
             before.append(UInt8(ascii: ","))
             before += member
         }
-        before += #"},"pushcrypt":{"v":1,"kid":""#.utf8
+        before += "},".utf8
+        let path = carrier.path
+        for (depth, name) in path.enumerated() {
+            if depth > 0 { before.append(UInt8(ascii: "{")) }
+            JSONWriter.appendString(name, to: &before)
+            before.append(UInt8(ascii: ":"))
+        }
+        let start = before.count
+        before += #"{"v":1,"kid":""#.utf8
         before += kid.utf8
         before += #"","sealed":""#.utf8
-        beforeSealed = before
         var after = Array("\"".utf8)
         if let skid {
             after += #","skid":""#.utf8
             after += skid.utf8
             after.append(UInt8(ascii: "\""))
         }
-        after += "}}".utf8
-        afterSealed = after
+        after.append(UInt8(ascii: "}"))
+        if carrier.isText {
+            before = before[..<start] + [Self.quote] + Self.escaped(before[start...])
+            after = Self.escaped(after[...]) + [Self.quote]
+        }
+        after += repeatElement(UInt8(ascii: "}"), count: path.count)
+        (beforeSealed, afterSealed) = (before, after)
+    }
+
+    private static let quote = UInt8(ascii: "\"")
+
+    /// The content of a JSON string, for a text whose only special characters are quotes.
+    private static func escaped(_ json: ArraySlice<UInt8>) -> [UInt8] {
+        json.flatMap { $0 == quote ? [UInt8(ascii: "\\"), quote] : [$0] }
     }
 
     package var byteCount: Int { beforeSealed.count + afterSealed.count }

@@ -41,7 +41,7 @@ package struct PayloadBreakdown: Equatable, Sendable {
     package init(_ text: JSONText) {
         byteCount = text.bytes.count
         placeholder = text.root["aps"]?["alert"]?.range.count ?? 0
-        let sealed = text.root["pushcrypt"]?["sealed"]
+        let sealed = (try? EnvelopePlaces.all.envelope(in: text.root))?["sealed"]
         ciphertext = sealed?.kind == .string ? (sealed?.range.count ?? 2) - 2 : 0
     }
 

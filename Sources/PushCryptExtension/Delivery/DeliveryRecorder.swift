@@ -88,7 +88,8 @@ struct DeliveryRecorder: Sendable {
         let fallback = preview == .everything ? configuration.fallback : configuration.fallback.withoutOuterAlert
         let notice = failure == .keyLocked ? configuration.unlockNotice : nil
         let text = notice.flatMap { $0.isDue() ? $0.text : nil }
-        var content = configuration.localized(fallback.content(for: payload, failure, showing: text))
+        let places = configuration.opener.places
+        var content = configuration.localized(fallback.content(for: payload, failure, showing: text, at: places))
         content.isSuppressed = failure == .retracted || failure == .replayed && configuration.replays == .suppressed
         return Delivery(content: content, isRestored: false, failure: failure, stageFailures: [])
     }
@@ -100,7 +101,7 @@ struct DeliveryRecorder: Sendable {
     }
 
     func report(_ delivery: Delivery, _ push: OpenedPush?) -> DeliveryReport {
-        let named = push.map { ($0.kid, $0.signedBy) } ?? Opener.keyIDs(of: payload)
+        let named = push.map { ($0.kid, $0.signedBy) } ?? configuration.opener.keyIDs(of: payload)
         var report = DeliveryReport(
             failure: delivery.failure, isRestored: delivery.isRestored, time: configuration.clock(),
             kid: named?.kid, messageID: push?.messageID, pushID: push?.pushID,

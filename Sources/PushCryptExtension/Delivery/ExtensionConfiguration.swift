@@ -89,17 +89,17 @@ public struct ExtensionConfiguration: Sendable {
         self.deadline = deadline
     }
 
-    /// Creates a configuration with its own opener; see ``Opener/init(topic:keyring:senders:)``.
+    /// Creates a configuration with its own opener; see ``Opener/init(topic:keyring:senders:carriers:)``.
     ///
     /// - Parameter topic: the app's bundle identifier, not the extension's.
     /// - Throws: `KeyError` with `invalidTopic`.
     public init(
-        topic: String, keyring: any RecipientKeyring, senders: SenderTrust, fallback: Fallback,
-        deadline: Duration = .seconds(25)
+        topic: String, keyring: any RecipientKeyring, senders: SenderTrust, carriers: Set<Carrier> = [.apns],
+        fallback: Fallback, deadline: Duration = .seconds(25)
     ) throws {
         self.init(
-            opener: try Opener(topic: topic, keyring: keyring, senders: senders), fallback: fallback,
-            deadline: deadline)
+            opener: try Opener(topic: topic, keyring: keyring, senders: senders, carriers: carriers),
+            fallback: fallback, deadline: deadline)
     }
 
     /// How a push that was shown before is handled. A relay can replay pushes.

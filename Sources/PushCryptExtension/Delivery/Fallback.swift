@@ -52,16 +52,26 @@ public struct Fallback: Sendable {
     /// {"aps": {"alert": TEXT, ["sound": "default"]}, "pushcrypt": {[SEALED MESSAGE,] "status": "failed", "reason": CLASS}}
     /// ```
     /// The sealed message is kept after `keyLocked`, `timedOut`, `unknownKey` and `keyExpired`, so that the app can open it later.
-    public func payload(for outer: [UInt8], _ failure: FailureClass) -> [UInt8] {
-        payload(for: outer, failure, text: nil)
+    ///
+    /// - Parameter carriers: as for ``Opener``.
+    public func payload(
+        for outer: [UInt8], _ failure: FailureClass, carriers: Set<Carrier> = [.apns]
+    ) -> [UInt8] {
+        payload(for: outer, failure, text: nil, at: EnvelopePlaces(carriers))
     }
 
     /// Returns the content that is shown in place of the push; its `userInfo` contains only the `pushcrypt` member. `text`
     /// replaces every other text.
     public func content(
-        for outer: [UInt8], _ failure: FailureClass, showing text: Placeholder? = nil
+        for outer: [UInt8], _ failure: FailureClass, showing text: Placeholder? = nil, carriers: Set<Carrier> = [.apns]
     ) -> NotificationContent {
-        Self.content(payload(for: outer, failure, text: text.flatMap(Self.alert)))
+        content(for: outer, failure, showing: text, at: EnvelopePlaces(carriers))
+    }
+
+    func content(
+        for outer: [UInt8], _ failure: FailureClass, showing text: Placeholder?, at places: EnvelopePlaces
+    ) -> NotificationContent {
+        Self.content(payload(for: outer, failure, text: text.flatMap(Self.alert), at: places))
     }
 
     /// Returns the content that is shown in place of the push, in the user's language; with the standard text if the app
@@ -79,10 +89,12 @@ public struct Fallback: Sendable {
 
     /// The app's own text, for content without text.
     func bundledContent(_ failure: FailureClass) -> NotificationContent {
-        Self.content(payload(for: [], failure, text: bundled))
+        Self.content(payload(for: [], failure, text: bundled, at: .standard))
     }
 
-    private func payload(for outer: [UInt8], _ failure: FailureClass, text: [UInt8]?) -> [UInt8] {
+    private func payload(
+        for outer: [UInt8], _ failure: FailureClass, text: [UInt8]?, at places: EnvelopePlaces
+    ) -> [UInt8] {
         let aps = (try? JSONText(outer))?.root["aps"]
         var payload = Array(#"{"aps":{"alert":"#.utf8)
         payload += text ?? texts[failure] ?? outerAlert(of: aps, failure) ?? bundled
@@ -90,7 +102,7 @@ public struct Fallback: Sendable {
             payload += #","sound":"default""#.utf8
         }
         payload += #"},"pushcrypt":{"#.utf8
-        payload += KeptMessage.members(of: outer, failure)
+        payload += KeptMessage.members(of: outer, at: places, failure)
         payload += #""status":"failed","reason":"#.utf8
         // Escaped, because a custom keyring may define failure classes.
         JSONWriter.appendString(failure.rawValue, to: &payload)

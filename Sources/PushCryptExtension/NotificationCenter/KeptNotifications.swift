@@ -30,6 +30,8 @@ public struct KeptNotifications: Sendable {
     }
 
     private var configuration: ExtensionConfiguration
+    /// Placeholders have the envelope beside `aps`, and pushes for which the extension didn't run have it where it came.
+    private let places: EnvelopePlaces
     /// The placeholders that the user has tapped and that couldn't be opened yet. The system has removed them from the list.
     private let tapped = Locked<[DeliveredNotification]>([])
     /// What was restored and couldn't be shown, by placeholder: the store counts it as shown.
@@ -53,6 +55,8 @@ public struct KeptNotifications: Sendable {
     public init(_ configuration: ExtensionConfiguration, in center: any UserNotificationCenter) {
         self.configuration = configuration
         self.configuration.isReopening = true
+        self.configuration.opener = configuration.opener.readingKeptMessages
+        places = EnvelopePlaces(configuration.opener.carriers.union([.apns]))
         self.configuration.deliveredNotifications = configuration.deliveredNotifications ?? center
         self.center = center
     }
@@ -65,7 +69,7 @@ public struct KeptNotifications: Sendable {
     public func open() async -> [Outcome] {
         var outcomes: [Outcome] = []
         for notification in await center.delivered() + tapped.withLock({ $0 }) {
-            guard let payload = KeptMessage.outerPayload(userInfo: notification.userInfo) else { continue }
+            guard let payload = KeptMessage.outerPayload(userInfo: notification.userInfo, at: places) else { continue }
             let outcome = await open(payload, notification.id)
             if outcome.isRemoved { tapped.withLock { $0.removeAll { $0 == notification } } }
             outcomes.append(outcome)
@@ -79,7 +83,7 @@ public struct KeptNotifications: Sendable {
     /// - Returns: nil if the notification has no sealed message, or the message can't be opened. If it can't be opened yet,
     ///   ``open()`` tries again while the app runs.
     public func restored(_ placeholder: DeliveredNotification) async -> ReceivedNotification.Restored? {
-        guard let payload = KeptMessage.outerPayload(userInfo: placeholder.userInfo) else { return nil }
+        guard let payload = KeptMessage.outerPayload(userInfo: placeholder.userInfo, at: places) else { return nil }
         // Nothing is shown, so no file is fetched.
         var configuration = configuration
         (configuration.attachments, configuration.avatars) = (configuration.attachments.map { _ in NoFiles() }, nil)

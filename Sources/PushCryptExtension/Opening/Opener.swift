@@ -6,16 +6,33 @@ public struct Opener: Sendable {
     let topic: Topic
     private var keyring: any RecipientKeyring
     private let senders: SenderTrust
+    /// The ways of the app's pushes.
+    let carriers: Set<Carrier>
+    /// Where the envelope of a push may stand.
+    private(set) var places: EnvelopePlaces
 
     /// Creates an opener with the recipient's keys and the pinned sender keys, or `.unsigned`. With pinned keys, unsigned
     /// payloads are refused.
     ///
-    /// - Parameter topic: the app's bundle identifier, not the extension's.
+    /// - Parameters:
+    ///   - topic: the app's bundle identifier, not the extension's.
+    ///   - carriers: the ways of the app's pushes. An app that moves to another service names both for a while.
     /// - Throws: `KeyError` with `invalidTopic`.
-    public init(topic: String, keyring: any RecipientKeyring, senders: SenderTrust) throws {
+    public init(
+        topic: String, keyring: any RecipientKeyring, senders: SenderTrust, carriers: Set<Carrier> = [.apns]
+    ) throws {
         self.topic = try Topic(topic)
         self.keyring = keyring
         self.senders = senders
+        self.carriers = carriers
+        places = EnvelopePlaces(carriers)
+    }
+
+    /// An opener of what ``KeptMessage`` returns.
+    var readingKeptMessages: Opener {
+        var opener = self
+        opener.places = .standard
+        return opener
     }
 
     /// Returns an opener with other keys, made of its present ones.
@@ -66,7 +83,7 @@ public struct Opener: Sendable {
         _ payload: [UInt8], at time: UnixTime, highestIssuedAt: () -> UnixTime?
     ) -> Result<OpenedPush, FailureClass> {
         do throws(FailureClass) {
-            let outer = try Self.outerPayload(payload)
+            let outer = try outerPayload(payload)
             let (key, signer) = try keys(outer.kid, outer.skid, at: time, highestIssuedAt: highestIssuedAt)
             let message = try Envelope.open(
                 outer.sealed, with: key, signedBy: signer.map { ($0.skid, $0.key) }, topic: topic)
@@ -90,14 +107,14 @@ public struct Opener: Sendable {
         return (key, try senders.verificationKey(skid, at: time, highestIssuedAt: highestIssuedAt))
     }
 
-    private static func outerPayload(_ payload: [UInt8]) throws(FailureClass) -> OuterPayload {
+    private func outerPayload(_ payload: [UInt8]) throws(FailureClass) -> OuterPayload {
         let text: JSONText
         do { text = try JSONText(payload) } catch { throw .malformed }
-        return try OuterPayload(text)
+        return try OuterPayload(text, at: places)
     }
 
     /// The recipient's key and the sender's that a payload names, for diagnostics; nil for a payload that can't be read.
-    static func keyIDs(of payload: [UInt8]) -> (kid: KeyID, skid: KeyID?)? {
+    func keyIDs(of payload: [UInt8]) -> (kid: KeyID, skid: KeyID?)? {
         (try? outerPayload(payload)).map { ($0.kid, $0.skid) }
     }
 }

@@ -14,6 +14,9 @@ func fuzzOuterPayload(_ input: [UInt8]) throws {
     }
     let tree = try require(slow, "the slow reader accepts what JSONText accepts")
     let outer: OuterPayload
+    do throws(FailureClass) { _ = try OuterPayload(text, at: .all) } catch {
+        try require([.notSealed, .malformed, .unsupportedVersion].contains(error), "\(error) is a class of the parser")
+    }
     do {
         outer = try OuterPayload(text)
     } catch {
@@ -22,6 +25,13 @@ func fuzzOuterPayload(_ input: [UInt8]) throws {
         return try expect([error], openingOuter(input))
     }
     try checkOuter(outer, text, tree)
+    for carrier in Carrier.allCases {
+        let frame = OuterFrame(
+            placeholder: Array(#""x""#.utf8), exposed: [], kid: outer.kid, skid: outer.skid, carrier: carrier)
+        let read = try OuterPayload(JSONText(frame.payload(sealed: outer.sealed)), at: EnvelopePlaces([carrier]))
+        try require(
+            read.kid == outer.kid && read.skid == outer.skid && read.sealed == outer.sealed, "each carrier's is read")
+    }
     // The result depends on the envelope only: no other outer member changes what is opened, or why it isn't.
     let placeholder = Array(#""x""#.utf8)
     let frame = OuterFrame(placeholder: placeholder, exposed: [], kid: outer.kid, skid: outer.skid)
@@ -55,7 +65,8 @@ private func checkOuter(_ outer: OuterPayload, _ text: JSONText, _ tree: SlowJSO
     try require(!outer.sealed.isEmpty, "sealed isn't empty")
     // Writing the same envelope again, and another one.
     for sealed in [outer.sealed, outer.sealed.reversed() + [1]] {
-        let written = OuterPayload.replacingEnvelope(of: text, kid: outer.kid, skid: outer.skid, sealed: sealed)
+        let written = try OuterPayload.replacingEnvelope(
+            of: text, at: .standard, kid: outer.kid, skid: outer.skid, sealed: sealed)
         let read = try OuterPayload(JSONText(written))
         try require(
             read.sealed == sealed && read.kid == outer.kid && read.skid == outer.skid, "what was written is read")

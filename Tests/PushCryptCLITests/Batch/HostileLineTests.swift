@@ -110,7 +110,8 @@ struct HostileLineTests {
     private static func openWorker() throws -> OpenWorker {
         let keyset = try Keyset(json: Array(BatchPlace.jwk("shared").utf8))
         return OpenWorker(
-            topic: Workplace.topic, keys: { keyset }, senders: { nil }, time: UnixTime(1_800_000_000))
+            topic: Workplace.topic, keys: { keyset }, senders: { nil }, carriers: [.apns],
+            time: UnixTime(1_800_000_000))
     }
 
     /// An attacker with the key can seal any message. These members are read after decryption.

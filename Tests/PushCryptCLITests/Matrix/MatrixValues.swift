@@ -70,6 +70,7 @@ struct ValueRule {
     ]
 
     private static let byOption: [String: ValueRule] = [
+        "--collapse-id": .init(.text, "order"),
         "--picture": .init(.replacedFile, "out.html"),
         "--device": .init(.parsed, "one"), "--retract": .init(.parsed, String(repeating: "A", count: 22)),
         "--id": .init(.parsed, "scan"),

@@ -108,19 +108,21 @@ import Testing
             ),
         ])
     func envelope(before: String, after: String) throws {
-        let replaced = OuterPayload.replacingEnvelope(
-            of: try JSONText(text: before), kid: Self.new, skid: Self.new, sealed: [3, 4, 5])
+        let replaced = try OuterPayload.replacingEnvelope(
+            of: JSONText(text: before), at: .standard, kid: Self.new, skid: Self.new, sealed: [3, 4, 5])
         #expect(readable(replaced) == after)
     }
 
-    @Test("replacing the envelope of a frame's payload makes the payload of the other frame")
-    func whatAFrameWrites() throws {
+    @Test(
+        "replacing the envelope of a frame's payload makes the payload of the other frame", arguments: Carrier.allCases)
+    func whatAFrameWrites(_ carrier: Carrier) throws {
         for skid in [nil, Self.old] {
             let frames = [(Self.old, skid), (Self.new, skid.map { _ in Self.new })].map { kid, skid in
-                OuterFrame(placeholder: Array(#""é""#.utf8), exposed: [], kid: kid, skid: skid)
+                OuterFrame(placeholder: Array(#""é""#.utf8), exposed: [], kid: kid, skid: skid, carrier: carrier)
             }
-            let replaced = OuterPayload.replacingEnvelope(
-                of: try JSONText(frames[0].payload(sealed: [0, 1])), kid: Self.new, skid: Self.new, sealed: [2, 3])
+            let replaced = try OuterPayload.replacingEnvelope(
+                of: JSONText(frames[0].payload(sealed: [0, 1])), at: EnvelopePlaces([carrier]), kid: Self.new,
+                skid: Self.new, sealed: [2, 3])
             #expect(replaced == frames[1].payload(sealed: [2, 3]))
         }
     }

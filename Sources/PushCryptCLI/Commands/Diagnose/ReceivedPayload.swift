@@ -40,7 +40,8 @@ struct ReceivedPayload {
     /// Whether it is what APNs answers, `{"reason": …, "timestamp": …}`, or all that `curl -i` prints.
     private(set) var isAnswer = false
 
-    init(_ input: [UInt8]) {
+    /// - Parameter places: where the app's extension looks for the envelope.
+    init(_ input: [UInt8], at places: EnvelopePlaces = .standard) {
         // `seal` prints a newline after a payload.
         text = input.last == .newline ? input.dropLast() : input
         byteCount = text.count
@@ -55,7 +56,7 @@ struct ReceivedPayload {
         isAnswer =
             value["reason"]?.string != nil && value.members.allSatisfy { ["reason", "timestamp"].contains($0.name) }
         guard !isAnswer, value.kind == .object || value.kind == .array else { return }
-        find(in: value)
+        find(in: value, at: places)
         isOfLiveActivity = envelope == nil && aps?.isOfLiveActivity == true
     }
 
@@ -88,7 +89,7 @@ extension ReceivedPayload {
         let envelope: JSONValue
     }
 
-    private mutating func find(in whole: JSONValue) {
+    private mutating func find(in whole: JSONValue, at places: EnvelopePlaces) {
         var top = whole
         // A line of a queue, of `seal --batch`, or with the headers of its request as `simulate` reads it.
         if whole["aps"] == nil, let payload = whole["payload"], payload["aps"] != nil || payload["pushcrypt"] != nil {
@@ -98,6 +99,10 @@ extension ReceivedPayload {
             if isRequest { requestHeaders = headers } else { wrapping = .inside("payload") }
         }
         root = top.kind == .object ? top : nil
+        if let found = root.flatMap({ try? places.envelope(in: $0) }) {
+            envelope = found
+            return
+        }
         if let envelope = root?["pushcrypt"] { return take(envelope) }
         if let found = Self.search(top, where: { $0["pushcrypt"] }) {
             if found.holder["aps"] != nil {

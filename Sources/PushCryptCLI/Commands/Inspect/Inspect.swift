@@ -28,6 +28,7 @@ struct Inspect: ParsableCommand {
     @Option(parsing: .unconditional, help: .init("Open with this device's key of a shared keyset.", "ID"))
     var device: String?
     @OptionGroup var senders: TrustOptions
+    @OptionGroup var carriers: CarrierOptions
     @Option(help: .init("The maximum size of a payload in bytes.", "N")) var limit: Int = 4096
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup var demoKeys: DemoKeyOptions
@@ -76,8 +77,8 @@ struct Inspect: ParsableCommand {
         guard let keys, let topic else { return nil }
         let opener = try PayloadOpener(
             topic: topic, keys: keys, device: device,
-            senders: TrustedFiles(senders, topic: topic, at: timeOptions.time, keyAccess).senders, keyAccess,
-            at: timeOptions.time)
+            senders: TrustedFiles(senders, topic: topic, at: timeOptions.time, keyAccess).senders,
+            carriers: carriers.set, keyAccess, at: timeOptions.time)
         return opener.open(payload, at: timeOptions.time)
     }
 

@@ -77,7 +77,7 @@ struct ObservedPayload {
             + (inner.map { PayloadWarning.all(in: $0.root).map { "in the message, \($0)" } } ?? [])
     }
 
-    private var envelope: JSONValue? { text.root["pushcrypt"] }
+    private var envelope: JSONValue? { try? EnvelopePlaces.all.envelope(in: text.root) }
 
     private var sealedByteCount: Int? { envelope?["sealed"]?.utf8.flatMap(Base64URL.decode)?.count }
 

@@ -27,6 +27,7 @@ struct Open: ParsableCommand {
     @Option(parsing: .unconditional, help: .init("Open with this device's key of a shared keyset.", "ID"))
     var device: String?
     @OptionGroup var senders: TrustOptions
+    @OptionGroup var carriers: CarrierOptions
     @Option(
         help: .init(
             "What a failure shows: the payload's visible alert, which isn't authenticated, or a bundled text. (default: outer)",
@@ -63,15 +64,16 @@ struct Open: ParsableCommand {
 
     private func openOne() throws {
         let opener = try PayloadOpener(
-            topic: topic, keys: keys, device: device, senders: trustedFiles().senders, keyAccess,
-            at: timeOptions.time)
+            topic: topic, keys: keys, device: device, senders: trustedFiles().senders, carriers: carriers.set,
+            keyAccess, at: timeOptions.time)
         let payload = try input.read(limit: Self.inputLimitInBytes)
         switch result(of: opener, for: payload) {
         case .success(let push):
             try StandardStreams.writeLine(push.payload)
             if let note = push.note { StandardStreams.writeNote(note) }
         case .failure(let failure):
-            try StandardStreams.writeLine((fallback ?? .outer).fallback.payload(for: payload, failure.failure))
+            try StandardStreams.writeLine(
+                (fallback ?? .outer).fallback.payload(for: payload, failure.failure, carriers: carriers.set))
             let isEmpty = payload.allSatisfy(\.isWhiteSpace)
             let hint = failure.failure == .undecryptable ? "`pushcrypt diagnose` looks for the cause" : nil
             let reason = isEmpty ? input.emptiness : failure.reason ?? hint
@@ -101,7 +103,8 @@ struct Open: ParsableCommand {
         var run = try BatchRun<OpenWorker>(batch, input)
         try run.processAllLines {
             OpenWorker(
-                topic: topic, keys: { keyset.current.keyset }, senders: { senders.current.senders }, time: givenTime)
+                topic: topic, keys: { keyset.current.keyset }, senders: { senders.current.senders },
+                carriers: carriers.set, time: givenTime)
         }
     }
 
@@ -158,11 +161,13 @@ struct OpenWorker: LineWorker {
     /// The keys and senders of the moment.
     let keys: @Sendable () -> Keyset
     let senders: @Sendable () -> TrustedSenders?
+    let carriers: Set<Carrier>
     /// nil: the time at which each line is opened.
     let time: UnixTime?
 
     mutating func process(_ line: QueueLine, number: Int, into output: inout [UInt8]) throws -> Outcome {
-        let opener = try PayloadOpener(topic: topic, keys: keys(), device: line.device, senders: senders())
+        let opener = try PayloadOpener(
+            topic: topic, keys: keys(), device: line.device, senders: senders(), carriers: carriers)
         let push: OpenedPush
         do throws(OpeningFailure) {
             push = try opener.open(Array(line.payload.rawBytes), at: time ?? .now).get()

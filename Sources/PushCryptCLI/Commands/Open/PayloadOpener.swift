@@ -10,17 +10,17 @@ struct PayloadOpener {
     /// - Parameters:
     ///   - device: the device whose key is derived from a shared key.
     ///   - senders: nil for unsigned payloads.
-    init(topic: String, keys: Keyset, device: DeviceID?, senders: TrustedSenders?) throws {
+    init(topic: String, keys: Keyset, device: DeviceID?, senders: TrustedSenders?, carriers: Set<Carrier>) throws {
         opener = try Opener(
             topic: topic, keyring: KeysetKeyring(keys, device: device),
-            senders: senders.map { .pinned($0) } ?? .unsigned)
-        given = GivenKeys(keys: keys, device: device, senders: senders)
+            senders: senders.map { .pinned($0) } ?? .unsigned, carriers: carriers)
+        given = GivenKeys(keys: keys, device: device, senders: senders, places: EnvelopePlaces(carriers))
     }
 
     /// - Parameter keys: a FILE or `Keys/NAME`.
     init(
         topic: String, keys: String, device: String?, senders: @autoclosure () throws -> TrustedSenders?,
-        _ access: KeyAccess, at time: UnixTime
+        carriers: Set<Carrier>, _ access: KeyAccess, at time: UnixTime
     ) throws {
         let source = try KeySource(keys, access)
         source.noteSlowClock(at: time)
@@ -28,7 +28,8 @@ struct PayloadOpener {
         // Also refuses keys that can't open, and a device for keys that aren't shared.
         _ = try source.openingKeyset(device: device)
         try self.init(
-            topic: Topic(option: topic).description, keys: source.keyset, device: device, senders: senders())
+            topic: Topic(option: topic).description, keys: source.keyset, device: device, senders: senders(),
+            carriers: carriers)
     }
 
     func open(_ payload: [UInt8], at time: UnixTime) -> Result<OpenedPush, OpeningFailure> {
@@ -53,10 +54,11 @@ struct GivenKeys {
     let device: DeviceID?
     /// nil for unsigned payloads.
     let senders: TrustedSenders?
+    let places: EnvelopePlaces
 
     /// The cause of a failure in one line, as far as the payload and the keys show it without a decryption.
     func reason(for failure: FailureClass, _ payload: [UInt8], at time: UnixTime) -> String? {
-        let received = ReceivedPayload(payload)
+        let received = ReceivedPayload(payload, at: places)
         if let finding = Diagnosis.unreadable(received, keys: keys, at: time) { return OpeningFailure.reason(finding) }
         let signer = received.skid.map { "payload: signed by key \($0)" } ?? ""
         switch failure {

@@ -35,6 +35,8 @@ struct Reseal: ParsableCommand {
             "FILE|Keys/NAME"))
     var signWith: String?
 
+    @Option(help: .init("The way to the device for which the payloads were sealed.", CarrierOptions.names))
+    var carrier: Carrier = .apns
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var demoKeys: DemoKeyOptions
@@ -73,7 +75,8 @@ struct Reseal: ParsableCommand {
         _ = try source.recipient(device: nil, at: time)
         _ = try senders?.senderKey(at: time)
         return try Resealer(
-            topic: Topic(option: topic).description, keyset: source.keyset, senders: senders?.keyset, clock: { time })
+            topic: Topic(option: topic).description, keyset: source.keyset, senders: senders?.keyset, carrier: carrier,
+            clock: { time })
     }
 }
 

@@ -65,7 +65,18 @@ struct Seal: ParsableCommand {
     @Option(help: .init("Pad to a multiple of N bytes, to the limit, or not at all.", "N|max|none"))
     var pad: PaddingPolicy = .multiple(of: 128)
     @Option(help: .init("How long devices show the message. (default: 30d)", "DURATION")) var expires: DurationArgument?
-    @Option(help: .init("The maximum size of the outer payload in bytes.", "N")) var limit: Int = 4096
+    @Option(
+        help: .init("The maximum size of the outer payload in bytes. (default: 4096 less what --carrier adds)", "N"))
+    var limit: Int?
+    @Option(help: .init("The way to the device, which the app must name too.", CarrierOptions.names))
+    var carrier: Carrier = .apns
+    @Option(help: .init("The apns-collapse-id, which everyone on the way can read.", "ID")) var collapseID: String?
+    @Flag(
+        help: """
+            Print the request to the carrier's service, without the device's address and credentials. With --batch or --stream, \
+            "pushcrypt" of the line has it as "request", and the push's name in receipts as "receipt".
+            """)
+    var request = false
 
     @Option(
         help: .init("The members of aps to copy to the visible payload, separated by commas; each must exist.", "LIST"))
@@ -131,7 +142,8 @@ struct Seal: ParsableCommand {
     }
 
     var options: Sealer.Options {
-        var options = Sealer.Options(padding: pad, limitInBytes: limit, campaign: idFrom)
+        var options = Sealer.Options(
+            padding: pad, limitInBytes: limit, carrier: carrier, campaign: idFrom, collapseID: collapseID)
         options.exposed = expose?.split(whereSeparator: { $0 == "," || $0 == " " }).map(String.init) ?? []
         if let expires { options.expiresAfter = .seconds(expires.seconds) }
         options.retractedIDs = instructions.retract
@@ -166,7 +178,7 @@ struct Seal: ParsableCommand {
             topic: topic, signer: signer.map(Signer.key), placeholder: placeholder.placeholder, options: options,
             clock: { time })
         let payload = try input.readPayload(
-            limit: Self.inputLimitInBytes, or: "; the limit of a payload is \(limit)")
+            limit: Self.inputLimitInBytes, or: "; the limit of a payload is \(limit ?? 4096)")
         let sealed = try advising {
             try sealer.seal(
                 payload, to: recipient, attachments: extras.attachments(), offload: extras.offloadReference(),
@@ -182,7 +194,7 @@ struct Seal: ParsableCommand {
                     + "open the push; --require-psk refuses such a key")
         }
         if showID { StandardStreams.writeNote("id \(sealed.id)") }
-        try StandardStreams.writeLine(sealed.bytes)
+        try StandardStreams.writeLine(request ? sealed.request : sealed.bytes)
     }
 
     private func advising(_ seal: () throws -> SealedPush) throws -> SealedPush {

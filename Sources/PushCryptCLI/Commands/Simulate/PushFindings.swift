@@ -64,8 +64,8 @@ struct PushFindings {
         return notes
     }
 
-    /// Whether the payload has the member of a sealed push.
-    var isSealed: Bool { (try? JSONText(payload))?.root["pushcrypt"] != nil }
+    /// Whether the payload has the envelope of a sealed push, at any place.
+    var isSealed: Bool { ReceivedPayload(payload).envelope != nil }
 
     var isOfLiveActivity: Bool { (try? JSONText(payload))?.root["aps"]?.isOfLiveActivity == true }
 
@@ -92,7 +92,7 @@ struct PushFindings {
     /// Why the push wasn't restored, more exactly than its class; nil if nothing more is known.
     var reason: String? {
         switch reception.failure {
-        case .malformed, .notSealed: textReason
+        case .malformed?, .notSealed?: textReason ?? reception.failure.flatMap(placeReason)
         case .unknownKey?, .undecryptable?, .keyExpired?, .keyRevoked?: reception.failure.flatMap(keyReason)
         case .attachmentFailed: attachmentReason
         case .expired?, .notYetValid?: timeReason
@@ -111,6 +111,11 @@ struct PushFindings {
         return first.uppercased() + reasons.joined(separator: "; ").dropFirst() + "."
     }
 
+    /// Where the envelope is, if it isn't where the app looks for it.
+    private func placeReason(_ failure: FailureClass) -> String? {
+        isSealed ? settings.given?.reason(for: failure, payload, at: settings.time).map(Self.sentence) : nil
+    }
+
     /// What the payload and the given keys show.
     private func keyReason(_ failure: FailureClass) -> String? {
         guard let given = settings.given else { return "The phone has no keys: give --keys." }
@@ -118,8 +123,7 @@ struct PushFindings {
     }
 
     private var timeReason: String? {
-        let opener = try? Opener(topic: settings.topic, keyring: settings.keyring, senders: settings.trust)
-        guard case .failure(let error)? = opener?.opening(payload, at: settings.time) else { return nil }
+        guard case .failure(let error)? = settings.opener?.opening(payload, at: settings.time) else { return nil }
         return error.reason(at: settings.time).map(Self.sentence)
     }
 

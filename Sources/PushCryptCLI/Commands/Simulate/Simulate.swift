@@ -39,6 +39,7 @@ struct Simulate: AsyncParsableCommand {
     @Option(parsing: .unconditional, help: .init("The phone has this device's key of a shared keyset.", "ID"))
     var device: String?
     @OptionGroup var senders: TrustOptions
+    @OptionGroup var carriers: CarrierOptions
     @OptionGroup(title: "The phone") var phone: PhoneOptions
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup var demoKeys: DemoKeyOptions
@@ -121,8 +122,11 @@ struct Simulate: AsyncParsableCommand {
         let trusted = try TrustedFiles(senders, topic: topic, at: timeOptions.time, access).senders
         var settings = SimulatedPhones.Settings(
             topic: topic, keyring: keyring,
-            given: source.map { GivenKeys(keys: $0.keyset, device: device, senders: trusted) },
-            trust: trusted.map { .pinned($0) } ?? .unsigned, time: timeOptions.time)
+            given: source.map {
+                GivenKeys(
+                    keys: $0.keyset, device: device, senders: trusted, places: EnvelopePlaces(carriers.set))
+            },
+            trust: trusted.map { .pinned($0) } ?? .unsigned, carriers: carriers.set, time: timeOptions.time)
         try phone.apply(to: &settings)
         return settings
     }

@@ -17,6 +17,7 @@ final class SimulatedPhones {
         /// The keys and the sender keys that were given, which explain a failure; nil for a phone without keys.
         var given: GivenKeys?
         var trust: SenderTrust
+        var carriers: Set<Carrier> = [.apns]
         var time: UnixTime
         /// The files that the network has, by address.
         var files: [(address: String, bytes: [UInt8])] = []
@@ -28,6 +29,8 @@ final class SimulatedPhones {
         var showsUnsealed = false
         /// The form of the receipts that the extension posts; nil if it posts none.
         var receipts: ReceiptPosting.Encoding?
+
+        var opener: Opener? { try? Opener(topic: topic, keyring: keyring, senders: trust, carriers: carriers) }
     }
 
     private let settings: Settings
@@ -50,7 +53,7 @@ final class SimulatedPhones {
         plain = Self.device(settings, nil)
         phone = Self.device(settings) { device in
             var configuration = try ExtensionConfiguration(
-                topic: settings.topic, keyring: settings.keyring, senders: settings.trust,
+                topic: settings.topic, keyring: settings.keyring, senders: settings.trust, carriers: settings.carriers,
                 fallback: FallbackChoice.outer.fallback)
             configuration.store = SharedStore(folder: path + "/store", role: .extension)
             if settings.showsUnsealed { configuration.unsealed = .shown }
@@ -130,8 +133,7 @@ final class SimulatedPhones {
     }
 
     private func openedAgain(_ payload: [UInt8]) -> OpenedPush? {
-        let opener = try? Opener(topic: settings.topic, keyring: settings.keyring, senders: settings.trust)
-        return try? opener?.open(payload, at: settings.time).get()
+        return try? settings.opener?.open(payload, at: settings.time).get()
     }
 
     /// The notification of a push as the user sees it, wherever it is.

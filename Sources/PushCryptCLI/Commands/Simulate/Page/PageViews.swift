@@ -52,7 +52,8 @@ extension SimulatedPage {
             return card(push, [JSONMarkup(value: sent.root).html])
         }
         let reason =
-            push.reception.failure == .notSealed || push.text?.root["pushcrypt"] == nil
+            push.reception.failure == .notSealed
+                || push.text.flatMap { try? EnvelopePlaces.all.envelope(in: $0.root) } == nil
             ? "It wasn't sealed: what is on the wire is what was sent."
             : "The phone didn't restore it, so what was sealed isn't known here."
         return card(push, [HTML.text("p", class: "unknown", reason)])
@@ -65,7 +66,7 @@ extension SimulatedPage {
                 [HTML.escaped(String(decoding: push.payload, as: UTF8.self))])
             return card(push, [HTML.text("p", class: "unknown", "\(push.payload.count) bytes that aren't JSON."), raw])
         }
-        let sealed = text.root["pushcrypt"]?["sealed"]
+        let sealed = (try? EnvelopePlaces.all.envelope(in: text.root))?["sealed"]
         return card(
             push,
             [
