@@ -147,7 +147,7 @@ import Testing
         store.whenCalled { [weak session] call in
             guard call == "claim" else { return }
             session?.expire()
-            while session?.deliveries.isEmpty == true { usleep(500) }
+            while session != nil, !store.calls.contains("handler") { usleep(500) }
         }
         _ = await session.run()
         // The placeholder is recorded, then the claim is released.
