@@ -112,7 +112,7 @@ struct Workplace {
     /// Most tests with a shared key seal to the key itself.
     static func bare(_ options: [String]) -> [String] { options.contains("--device") ? [] : ["--bare"] }
 
-    private static func atTopic(_ options: [String]) -> [String] {
+    static func atTopic(_ options: [String]) -> [String] {
         let time = options.contains("--at") ? [] : ["--at", now]
         return (options.contains("--topic") ? [] : ["--topic", topic]) + time + options
     }

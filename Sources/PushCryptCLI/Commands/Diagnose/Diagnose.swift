@@ -14,7 +14,7 @@ struct Diagnose: ParsableCommand {
             Give what you have; each input can show more. --report is a file that the app exports with DeviceReport. \
             --headers is a JSON object with the headers of the request to APNs ("apns-topic", "apns-push-type", ...) and, of its \
             answer, ":status" and "reason", or lines name: value as curl -v shows them. The input may also be \
-            {"payload": PAYLOAD, "headers": OBJECT}, as simulate reads it. --app reads every Info.plist and \
+            {"payload": PAYLOAD, "headers": OBJECT}, as simulate reads it, or a request to Expo. --app reads every Info.plist and \
             .entitlements below the folder, and project.pbxproj. The secret of encrypted --keys is that of the settings, of \
             PUSHCRYPT_PASSPHRASE or of PUSHCRYPT_WRAP_COMMAND.
 
@@ -39,6 +39,7 @@ struct Diagnose: ParsableCommand {
     var registration: String?
     @Option(help: .init("The public sender keys that the app pins. Repeat it for each sender.", "FILE|Keys/NAME"))
     var trust: [String] = []
+    @OptionGroup var carriers: CarrierOptions
     @Option(help: .init("The headers of the request to APNs, and of its answer.", "FILE")) var headers: String?
     @Option(help: .init("The device's report.", "FILE")) var report: String?
     @Option(help: .init("The app's project or product.", "FOLDER")) var app: String?
@@ -49,7 +50,8 @@ struct Diagnose: ParsableCommand {
     private var topic: String? { givenTopic ?? Defaults.topic }
 
     func run() throws {
-        let facts = try facts(ReceivedPayload(input.readAll(limit: Self.inputLimitInBytes)))
+        let places = EnvelopePlaces(carriers.set)
+        let facts = try facts(ReceivedPayload(input.readAll(limit: Self.inputLimitInBytes), at: places))
         let findings = Diagnosis.findings(facts)
         try StandardStreams.write(findings, asJSON: json) { terminal in
             DiagnosisText(findings: findings, facts: facts, terminal: terminal).text

@@ -101,6 +101,14 @@ enum PayloadChecks {
             seen += ["kid", "skid"].compactMap { name in envelope[name].flatMap { keyID($0, name, facts) } }
         }
         guard !seen.isEmpty else { return nil }
+        if let carrier = payload.carrier, seen.count == 1 {
+            return Finding(
+                .envelopeChanged, "The push came by the carrier \(carrier), which the app doesn't name.",
+                seen.map { "payload: \($0)" },
+                do:
+                    "If your backend sends through such a service, seal with --carrier \(carrier), and name the carrier in the "
+                    + "app's configuration. To diagnose such pushes: --carrier \(carrier).")
+        }
         return Finding(
             .envelopeChanged, "Something changed the member \"pushcrypt\": it isn't what sealing wrote.",
             seen.map { "payload: \($0)" },
@@ -210,7 +218,11 @@ enum PayloadChecks {
     private static func notSealed(_ facts: Facts) -> Finding? {
         let payload = facts.payload
         guard let root = payload.root, payload.envelope == nil, !payload.isOfLiveActivity else { return nil }
-        let near = root.members.first { ["pushcrypt", "push_crypt", "push-crypt"].contains($0.name.lowercased()) }
+        let near = root.members.first { member in
+            let name = member.name.lowercased()
+            let isFlat = name.hasPrefix("pushcrypt") && name.count <= 20 && name.contains("sealed")
+            return isFlat || ["pushcrypt", "push_crypt", "push-crypt"].contains(name)
+        }
         // The extension restores the payload that was sealed, which has neither member.
         let mayBeRestored =
             payload.aps?["mutable-content"] == nil && near == nil && payload.wrapping == nil

@@ -30,6 +30,8 @@ struct ReceivedPayload {
     /// Where `pushcrypt`, or an object with its members, is; nil if it is where the extension looks for it.
     private(set) var otherPlace: String?
     private(set) var envelopeIsText = false
+    /// The carrier whose place the envelope has, if the app doesn't look there.
+    private(set) var carrier: Carrier?
     /// The headers of the request, if they are beside the payload as `simulate` reads them.
     private(set) var requestHeaders: JSONValue?
 
@@ -98,10 +100,14 @@ extension ReceivedPayload {
             let isRequest = headers?.members.contains { $0.name.lowercased().hasPrefix("apns-") } == true
             if isRequest { requestHeaders = headers } else { wrapping = .inside("payload") }
         }
+        if let payload = Self.payload(ofExpo: top) { (top, byteCount) = (payload, payload.range.count) }
         root = top.kind == .object ? top : nil
         if let found = root.flatMap({ try? places.envelope(in: $0) }) {
             envelope = found
             return
+        }
+        carrier = root.flatMap { root in
+            Carrier.allCases.first { (try? EnvelopePlaces([$0]).envelope(in: root))?.kind == .object }
         }
         if let envelope = root?["pushcrypt"] { return take(envelope) }
         if let found = Self.search(top, where: { $0["pushcrypt"] }) {
@@ -120,6 +126,26 @@ extension ReceivedPayload {
         if root?["aps"] == nil, let found = Self.search(top, where: { $0["aps"] }) { enter(found, of: top) }
     }
 
+    /// The payload that a device receives of the first message in a request to Expo; nil for anything else.
+    private static func payload(ofExpo value: JSONValue) -> JSONValue? {
+        let first = value.kind == .array ? value.elements.first : value
+        guard let message = first, message["to"] != nil, let data = message["data"], data["pushcrypt"] != nil else {
+            return nil
+        }
+        func object(_ members: [(String, JSONValue?)]) -> String {
+            let present = members.compactMap { name, value in
+                value.map { "\"\(name)\":" + String(decoding: $0.rawBytes, as: UTF8.self) }
+            }
+            return "{" + present.joined(separator: ",") + "}"
+        }
+        let alert = object(["title", "subtitle", "body"].map { ($0, message[$0]) })
+        let others = object(["sound", "badge"].map { ($0, message[$0]) }).dropFirst()
+        let mutable = message["mutableContent"]?.boolean == true ? #","mutable-content":1"# : ""
+        let aps = #"{"alert":\#(alert)\#(mutable)"# + (others == "}" ? "" : ",") + others
+        let payload = #"{"aps":\#(aps),"body":\#(object([("pushcrypt", data["pushcrypt"])]))}"#
+        return (try? JSONText(Array(payload.utf8)))?.root
+    }
+
     private mutating func enter(_ found: Found, of top: JSONValue) {
         root = found.holder
         byteCount = found.holder.range.count
@@ -133,7 +159,7 @@ extension ReceivedPayload {
 
     /// The names that are printed. Others may be content, such as the token of a device.
     private static let printedNames: Set = [
-        "alert", "apns", "APNS", "APNS_SANDBOX", "aps", "body", "content", "custom", "data", "encrypted", "extra",
+        "a", "alert", "apns", "APNS", "APNS_SANDBOX", "aps", "body", "content", "custom", "data", "encrypted", "extra",
         "gcm", "headers", "ios", "message", "messages", "notification", "options", "params", "payload", "platforms",
         "push", "pushcrypt", "request", "sealed", "userInfo", "user_info",
     ]

@@ -1,0 +1,106 @@
+import Foundation
+import PushCryptCore
+import PushCryptTestSupport
+import Testing
+
+@Suite("carriers in the tool", .ownThreads)
+struct CarrierToolTests {
+    private let place: Workplace
+
+    init() throws {
+        place = try Workplace()
+        try place.create("Keys/ios", "recipient")
+    }
+
+    @Test(
+        "what seal makes for a carrier, open restores and simulate shows, and an app without the carrier gets its name",
+        arguments: Carrier.allCases)
+    func roundTrip(_ carrier: Carrier) throws {
+        let option = ["--carrier", carrier.rawValue]
+        let sealed = try place.sealed(to: "Keys/ios", "--carrier", carrier.rawValue)
+        let opened = try place.run(["open", "--keys", "Keys/ios"] + Workplace.atTopic(option), stdin: sealed)
+        #expect(opened.payload == Workplace.inner, "\(opened)")
+        let simulate = ["simulate", "--keys", "Keys/ios", "--json"]
+        let shown = try place.run(simulate + Workplace.atTopic(option), stdin: sealed)
+        #expect(shown.isSuccess, "\(shown)")
+        #expect(try place.run(["inspect"], stdin: sealed).text.contains("sealed to key"))
+        guard carrier.path.count > 1 || carrier.isText else { return }
+        // An app that doesn't name the carrier: both commands say where the envelope is.
+        for command in [["open", "--keys", "Keys/ios"], simulate] {
+            let moved = try place.run(command + Workplace.atTopic([]), stdin: sealed)
+            let words = carrier.isText ? "carrier text" : carrier.path.joined(separator: ".")
+            #expect(moved.exit == 65 && (moved.text + moved.stderr).contains(words), "\(moved)")
+        }
+    }
+
+    @Test("reseal keeps the place of the envelope", arguments: [Carrier.text, .expo])
+    func reseal(_ carrier: Carrier) throws {
+        try place.create("Keys/all", "shared")
+        let sealed = try place.sealed(to: "Keys/all", "--carrier", carrier.rawValue)
+        let line = Data(#"{"payload":"#.utf8) + sealed.dropLast() + Data("}".utf8)
+        _ = try place.succeed("rotate", "Keys/all", "--now", "--at-once")
+        let arguments = ["reseal", "--keys", "Keys/all", "--errors", "errors", "--carrier", carrier.rawValue]
+        let resealed = try place.run(arguments + Workplace.atTopic([]), stdin: line)
+        let payload = try #require(try Payload.object(resealed.payload)["payload"])
+        let opened = try place.run(
+            ["open", "--keys", "Keys/all", "--carrier", carrier.rawValue] + Workplace.atTopic([]),
+            stdin: Payload.data(payload))
+        #expect(resealed.exit == 0 && opened.payload == Workplace.inner, "\(resealed) \(opened)")
+        #expect(try Payload.data(payload) != sealed)
+    }
+
+    @Test("--request prints headers and exact body for APNs; in a stream the line has it with the name in receipts")
+    func request() throws {
+        let seal = ["seal", "--to", "Keys/ios", "--request", "--collapse-id", "order"] + Workplace.atTopic([])
+        let request = try Payload.object(place.run(seal, stdin: Workplace.inner).payload)
+        let headers = try #require(request["headers"] as? [String: String])
+        #expect(headers["apns-collapse-id"] == "order" && headers["apns-topic"] == Workplace.topic)
+        let body = Data(try #require(request["body"] as? String).utf8)
+        #expect(try place.open(keys: "Keys/ios", payload: body).payload == Workplace.inner)
+        let line = Data(#"{"payload":"#.utf8) + Workplace.inner.filter { $0 != 10 } + Data("}\n".utf8)
+        let answer = try Payload.object(place.run(seal + ["--stream"], stdin: line).payload)
+        let summary = try #require(answer["pushcrypt"] as? [String: Any])
+        let streamed = try #require(summary["request"] as? [String: Any])
+        #expect((streamed["headers"] as? [String: String])?["apns-push-type"] == "alert")
+        let name = ReceiptName(messageID: try #require(summary["id"] as? String))
+        #expect(summary["receipt"] as? String == name?.description)
+        let text = try #require(streamed["body"] as? String)
+        let payload = try #require(answer["payload"] as? NSDictionary)
+        #expect(try payload == Payload.object(Data(text.utf8)) as NSDictionary)
+    }
+
+    @Test(
+        "diagnose names the carrier of a moved envelope, and has no finding for an app that names it",
+        arguments: [Carrier.text, .expo, .oneSignal])
+    func diagnosis(_ carrier: Carrier) throws {
+        let sealed = try place.sealed(to: "Keys/ios", "--carrier", carrier.rawValue)
+        let found = try place.run(["diagnose", "--at", Workplace.now], stdin: sealed)
+        #expect(found.exit == 65 && found.text.contains("--carrier \(carrier.rawValue)"), "\(found)")
+        let named = try place.run(
+            ["diagnose", "--at", Workplace.now, "--carrier", carrier.rawValue], stdin: sealed)
+        #expect(named.isSuccess, "\(named)")
+    }
+
+    @Test("diagnose reads a request to Expo as the payload that arrives, also in an array")
+    func expoRequest() throws {
+        let seal = ["seal", "--to", "Keys/ios", "--carrier", "expo", "--request"] + Workplace.atTopic([])
+        var message = try Payload.object(place.run(seal, stdin: Workplace.inner).payload)
+        message["to"] = "ExponentPushToken[x]"
+        let diagnose = ["diagnose", "--at", Workplace.now, "--carrier", "expo", "--keys", "Keys/ios"]
+        for request in [message as Any, [message]] {
+            let found = try place.run(diagnose + ["--topic", Workplace.topic], stdin: Payload.data(request))
+            #expect(found.isSuccess, "\(found)")
+        }
+        message["mutableContent"] = nil
+        let found = try place.run(diagnose, stdin: Payload.data([message]))
+        #expect(found.exit == 65 && found.text.contains("mutable-content"), "\(found)")
+    }
+
+    @Test(
+        "diagnose names a flattened envelope", arguments: ["pushcrypt.sealed", "pushcrypt_sealed", "pushcrypt[sealed]"])
+    func flattened(_ name: String) throws {
+        let payload = Data(#"{"aps":{"alert":"x","mutable-content":1},"\#(name)":"AAEC"}"#.utf8)
+        let found = try place.run(["diagnose", "--at", Workplace.now], stdin: payload)
+        #expect(found.exit == 65 && found.text.contains(name), "\(found)")
+    }
+}
