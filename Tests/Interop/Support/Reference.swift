@@ -148,6 +148,16 @@ enum Request {
         var trust: [[String: String]]?
     }
 
+    struct Carried: Encodable {
+        let op = "carrier"
+        let carrier: String
+        let keys: [[String: String]]
+        let topic: String
+        let payloadB64: Data
+        let headers: [String: String]
+        let at: Int64
+    }
+
     struct Key: Encodable {
         let op: String
         let key: [String: String]

@@ -10,7 +10,7 @@ from typing import Any, Callable
 
 import pushcrypt
 import support
-from pushcrypt import _keys, blobs, sender_sets
+from pushcrypt import _carriers, _keys, blobs, sender_sets
 from pushcrypt._json import b64, unb64
 from pushcrypt.errors import Flaw, PushCryptError, SealError
 from pushcrypt.keyset_log import KeysetFile
@@ -44,6 +44,18 @@ def open_(request: Request) -> dict[str, Any]:
     if opened._extras:
         answer["extras"] = opened._extras
     return answer if opened.signed_by is None else {**answer, "signed_by": opened.signed_by}
+
+
+def carrier(request: Request) -> dict[str, Any]:
+    """Open a push of a carrier, and make the request to its service."""
+    name, payload = request["carrier"], base64.b64decode(request["payload_b64"], validate=True)
+    keys = [pushcrypt.RecipientKey(_keys.load_key(jwk)) for jwk in request["keys"]]
+    opener = pushcrypt.Opener(request["topic"], keys, senders=None, carriers=[name], clock=lambda: request["at"])
+    opened = opener.open(payload)
+    made = _carriers.request(
+        name, payload, request["headers"], expires_at=opened.expires_at, sealed_at=opened.issued_at, quiet=opened.quiet,
+        collapse_id=request["headers"].get("apns-collapse-id"))
+    return {"inner": opened.json, "text": json.dumps(made)}
 
 
 def kid(request: Request) -> dict[str, Any]:
@@ -110,7 +122,7 @@ def versions(request: Request) -> dict[str, Any]:
 
 
 OPERATIONS: dict[str, Callable[[Request], dict[str, Any]]] = {
-    "seal": seal, "open": open_, "kid": kid, "device_key": device_key, "generate": generate,
+    "seal": seal, "open": open_, "carrier": carrier, "kid": kid, "device_key": device_key, "generate": generate,
     "open_keyset": open_keyset, "seal_blob": seal_blob, "open_blob": open_blob,
     "accept_set": accept_set, "sign_set": sign_set, "version": versions,
 }

@@ -6,6 +6,7 @@ a device prove that it has the key of its registration record.
 """
 from __future__ import annotations
 
+from ._carriers import Carrier
 from ._outer import Placeholder
 from .blobs import Attachment, Offload, SealedAttachment, SealedOffload, seal_attachment, seal_offload
 from .errors import KeyRecordError, OpenError, PossessionError, PushCryptError, SealError
@@ -16,7 +17,7 @@ from .registration import Registration, RegistrationChange, StoredRegistration
 from .sealer import Push, Sealer
 
 __all__ = [
-    "Attachment", "KeyRecordError", "Keyset", "NamedSender", "Offload", "OpenError", "OpenedPush", "Opener", "Placeholder",
+    "Attachment", "Carrier", "KeyRecordError", "Keyset", "NamedSender", "Offload", "OpenError", "OpenedPush", "Opener", "Placeholder",
     "PossessionError", "PublisherKey", "Push", "PushCryptError", "Recipient", "RecipientKey", "Registration",
     "RegistrationChange", "SealError", "SealedAttachment", "SealedOffload", "Sealer", "SenderKey", "StoredRegistration", "pinned",
     "seal_attachment", "seal_offload",

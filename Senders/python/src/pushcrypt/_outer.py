@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Callable, Iterable, Sequence
 
+from . import _carriers
 from ._json import Obj, dump, is_integer
 from ._message import Payload, is_visible
 from .errors import SealError
@@ -58,15 +59,19 @@ class Placeholder:
 
 @dataclass(frozen=True)
 class Frame:
-    """{"aps":APS,"pushcrypt":{"v":1,"kid":KID,"sealed":BASE64URL[,"skid":KID]}}"""
+    """{"aps":APS,"pushcrypt":{"v":1,"kid":KID,"sealed":BASE64URL[,"skid":KID]}}, with the envelope at the carrier's place"""
 
     head: bytes
     tail: bytes
 
     @classmethod
-    def of(cls, aps: bytes, kid: str, skid: str | None) -> Frame:
-        head = b'{"aps":' + aps + f',"pushcrypt":{{"v":1,"kid":"{kid}","sealed":"'.encode("ascii")
-        return cls(head, (f'","skid":"{skid}"}}}}' if skid is not None else '"}}').encode("ascii"))
+    def of(cls, aps: bytes, kid: str, skid: str | None, carrier: str = "apns") -> Frame:
+        path = _carriers.place(carrier)
+        head, tail = f'{{"v":1,"kid":"{kid}","sealed":"', f'","skid":"{skid}"}}' if skid is not None else '"}'
+        if carrier == "text":
+            head, tail = '"' + head.replace('"', '\\"'), tail.replace('"', '\\"') + '"'
+        names = "{".join(f'"{name}":' for name in path)
+        return cls(b'{"aps":' + aps + f",{names}{head}".encode("ascii"), (tail + "}" * len(path)).encode("ascii"))
 
     @property
     def size(self) -> int:

@@ -10,7 +10,8 @@ import time
 from dataclasses import dataclass, field
 from typing import Any, Callable, Iterable, Mapping, Sequence, Union
 
-from . import _envelope, _senders
+from . import _carriers, _envelope, _senders
+from ._carriers import Carrier
 from ._json import Obj, b64, is_integer, parse, unb64
 from ._keys import Key, checked_topic
 from ._message import AHEAD_IN_SECONDS, WINDOW_IN_SECONDS, Header, Payload, has_text
@@ -109,16 +110,17 @@ class Opener:
 
     def __init__(
         self, topic: str, keys: RecipientKey | Iterable[RecipientKey] | Keyset, *, senders: Sender | Sequence[Sender] | None,
-        clock: Callable[[], float] = time.time,
+        carriers: Iterable[Carrier] = ("apns",), clock: Callable[[], float] = time.time,
     ) -> None:
         """`senders` are the sender keys that the app pins, one set for each sender. None accepts unsigned pushes, and only
-        these.
+        these. `carriers` are the ways of the app's pushes.
 
         Raises KeyRecordError: `invalidTopic`, `wrongKind`, `duplicateKey`.
         """
         self._topic = checked_topic(topic)
         self._keys = _opening_keys(keys)
         self._senders = None if senders is None else _pinned(senders)
+        self._carriers = tuple(carriers)
         self._clock = clock
 
     def open(self, payload: Union[bytes, str]) -> OpenedPush:
@@ -127,7 +129,8 @@ class Opener:
         Raises OpenError with the class of PROTOCOL section 8.
         """
         now = int(self._clock())
-        outer = _Outer.read(payload.encode("utf-8", "surrogatepass") if isinstance(payload, str) else payload)
+        raw = payload.encode("utf-8", "surrogatepass") if isinstance(payload, str) else payload
+        outer = _Outer.read(raw, self._carriers)
         message, proof, sender = self._open_envelope(outer.kid, outer.skid, outer.sealed, now)
         return _opened(message, proof, outer.skid, sender, now)
 
@@ -204,18 +207,16 @@ class _Outer:
     sealed: bytes
 
     @classmethod
-    def read(cls, raw: bytes) -> _Outer:
+    def read(cls, raw: bytes, carriers: Sequence[str]) -> _Outer:
         try:
-            return cls._read(raw)
+            return cls._read(raw, carriers)
         except Flaw as flaw:
             raise OpenError("malformed", f"the outer payload: {flaw.reason}") from None
 
     @classmethod
-    def _read(cls, raw: bytes) -> _Outer:
+    def _read(cls, raw: bytes, carriers: Sequence[str]) -> _Outer:
         root, _ = parse(raw)
-        if "pushcrypt" not in root:
-            raise OpenError("notSealed", "the payload has no pushcrypt member: it isn't sealed")
-        member, aps = root["pushcrypt"], root.get("aps")
+        member, aps = _carriers.found_envelope(root, carriers), root.get("aps")
         if not isinstance(member, Obj) or not is_integer(member.get("v")):
             raise Flaw("pushcrypt isn't an object with an integer v")
         if member["v"] != 1:

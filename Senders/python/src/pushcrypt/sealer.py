@@ -2,13 +2,15 @@
 from __future__ import annotations
 
 import hmac
+import json
 import os
 import time
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Callable, Iterable, Literal, Union
 
-from . import _envelope
+from . import _carriers, _envelope
+from ._carriers import Carrier
 from ._json import MAX_INTEGER, b64, is_integer
 from ._keys import RANK, Key, checked_topic, lp16
 from ._message import (
@@ -28,7 +30,7 @@ class Push:
     """A sealed push."""
 
     json: bytes = field(repr=False)
-    """The body of the request to APNs."""
+    """The payload as the device receives it. With the carrier "apns" it is the body of the request to APNs."""
     id: str
     """The message's id, for logs and to retract the push later. It is never sent unencrypted."""
     expires_at: int
@@ -36,12 +38,48 @@ class Push:
     topic: str
     quiet: bool = False
     """Whether the app isn't to show it."""
+    carrier: Carrier = "apns"
+    collapse_id: str | None = None
+    sealed_at: int = 0
 
     @property
     def headers(self) -> dict[str, str]:
         """The headers of the request to APNs. Add the header with your own token for APNs."""
-        return {"apns-push-type": "alert", "apns-topic": self.topic, "apns-expiration": str(self.expires_at),
-                "apns-priority": "5" if self.quiet else "10"}
+        headers = {"apns-push-type": "alert", "apns-topic": self.topic, "apns-expiration": str(self.expires_at),
+                   "apns-priority": "5" if self.quiet else "10"}
+        return headers if self.collapse_id is None else {**headers, "apns-collapse-id": self.collapse_id}
+
+    @property
+    def payload(self) -> dict[str, Any]:
+        """The payload as a value, for clients that take one. Such a client writes the JSON again: seal for "rebuilt"."""
+        payload: dict[str, Any] = json.loads(self.json)
+        return payload
+
+    @property
+    def aps(self) -> dict[str, Any]:
+        """The visible `aps`."""
+        aps: dict[str, Any] = self.payload["aps"]
+        return aps
+
+    @property
+    def envelope(self) -> dict[str, Any]:
+        """The value of `pushcrypt`, for clients that take custom members."""
+        value: Any = self.payload
+        for name in _carriers.place(self.carrier):
+            value = value[name]
+        envelope: dict[str, Any] = json.loads(value) if self.carrier == "text" else value
+        return envelope
+
+    @property
+    def request(self) -> dict[str, Any]:
+        """The request to the carrier's service. Add the device's address and your credentials.
+
+        "apns" and "rebuilt": `headers` and `body`. "fcm" and "text": `message` of the FCM v1 API, without `token`. "expo" and
+        "oneSignal": the members of a message, without `to`, or without `app_id` and the recipients.
+        """
+        return _carriers.request(
+            self.carrier, self.json, self.headers, expires_at=self.expires_at, sealed_at=self.sealed_at, quiet=self.quiet,
+            collapse_id=self.collapse_id)
 
 
 class Sealer:
@@ -59,7 +97,8 @@ class Sealer:
         self._clock = clock
 
     def seal(
-        self, payload: PayloadText, *, to: Recipient, placeholder: Placeholder, padding: Padding = 128, limit: int = MAX_LIMIT,
+        self, payload: PayloadText, *, to: Recipient, placeholder: Placeholder, padding: Padding = 128,
+        limit: int | None = None, carrier: Carrier = "apns", collapse_id: str | None = None,
         expires_after: timedelta | int = WINDOW_IN_SECONDS, exposed: Iterable[str] = (), campaign: str | None = None,
         retract: Iterable[str] = (), quiet: bool = False, badge_add: int | None = None,
         attachments: Iterable[Attachment] = (), offload: Offload | None = None, self_test: bool = False,
@@ -67,7 +106,9 @@ class Sealer:
     ) -> Push:
         """Encrypts a payload, an object with `aps` or its JSON, which is sealed byte for byte.
 
-        `padding` hides the length: a multiple of bytes, "limit", or None. `limit` is the largest size of the whole push, in bytes.
+        `padding` hides the length: a multiple of bytes, "limit", or None. `limit` is the largest size of the whole push, in bytes;
+        None leaves of 4,096 what the carrier adds. `carrier` is the way to the device, which the app names too. `collapse_id`, at
+        most 64 characters of ASCII, is readable on the way.
         `expires_after` is at most 30 days, in seconds if it is a number. `exposed` names members of `aps` that stay readable.
         `campaign` names this push: sealed again for the same recipient it has the same id, and is shown once. If the recipient
         has neither a psk nor a shared key and the push isn't signed, the name must not be guessable.
@@ -84,7 +125,9 @@ class Sealer:
             raise TypeError("placeholder isn't a Placeholder: Placeholder(body=...) makes one of a text")
         key = to._key
         lifetime = _lifetime(expires_after)
+        limit = MAX_LIMIT - _carriers.RESERVED[_carriers.checked(carrier)] if limit is None else limit
         _check_limits(limit, padding)
+        _check_collapse_id(collapse_id, carrier)
         _check_flags(quiet=quiet, self_test=self_test, bare=bare)
         _check_key(key, minimum_suite, bare)
         extras = _extras(attachments, offload, self_test, retract, quiet, badge_add)
@@ -95,10 +138,12 @@ class Sealer:
         if badge_add is not None and "badge" in inner.aps:
             raise SealError("invalidPayload", "the payload has aps.badge, and badge_add adds to the badge: only one is allowed")
         header = self._header(key, campaign, lifetime, extras)
+        exposed = exposed if isinstance(exposed, str) else list(exposed)
         aps = outer_aps(inner, placeholder, exposed, quiet)
-        frame = Frame.of(aps, key.kid, self._signer.kid if self._signer is not None else None)
-        json = self._sealed(inner.with_header(header.text()), frame, key, limit, padding)
-        return Push(json, b64(header.id), header.exp, self._topic, quiet)
+        _carriers.check_fields(carrier, json.loads(placeholder.json()), exposed, inner.aps)
+        frame = Frame.of(aps, key.kid, self._signer.kid if self._signer is not None else None, carrier)
+        body = self._sealed(inner.with_header(header.text()), frame, key, limit, padding)
+        return Push(body, b64(header.id), header.exp, self._topic, quiet, carrier, collapse_id, header.iat)
 
     def _header(self, key: Key, campaign: str | None, lifetime: int, extras: dict[str, Any]) -> Header:
         now = int(self._clock())
@@ -157,6 +202,15 @@ def _check_limits(limit: int, padding: Padding) -> None:
         raise SealError("invalidOption", f"limit isn't an integer of 1 to {MAX_LIMIT:,}")
     if padding is not None and padding != "limit" and (type(padding) is not int or padding < 1):
         raise SealError("invalidOption", "padding isn't a positive integer, \"limit\" or None")
+
+
+def _check_collapse_id(collapse_id: str | None, carrier: str) -> None:
+    if collapse_id is None:
+        return
+    if not isinstance(collapse_id, str) or not 1 <= len(collapse_id) <= 64 or not (collapse_id.isascii() and collapse_id.isprintable()):
+        raise SealError("invalidOption", "collapse_id isn't 1 to 64 printable characters of ASCII")
+    if carrier == "expo":
+        raise SealError("invalidOption", "the request to the service of expo has no collapse id")
 
 
 def _check_flags(**flags: bool) -> None:
