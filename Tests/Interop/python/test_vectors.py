@@ -55,6 +55,19 @@ class VectorTests(unittest.TestCase):
                         support.open_with_sets(*arguments)
                     self.assertEqual(caught.exception.code, entry["failure"])
 
+    def test_carriers(self) -> None:
+        file = load("carriers-v1.json")
+        key = RecipientKey(_keys.load_key(file["key"]))
+        for entry in file["vectors"]:
+            opener = Opener(file["topic"], key, senders=None, carriers=entry["carriers"], clock=lambda: file["at"])
+            with self.subTest(entry["name"]):
+                if entry["failure"] is None:
+                    self.assertEqual(opener.open(entry["payload"]).json, file["inner"])
+                else:
+                    with self.assertRaises(PushCryptError) as caught:
+                        opener.open(entry["payload"])
+                    self.assertEqual(caught.exception.code, entry["failure"])
+
     def test_instructions(self) -> None:
         for entry in load("instructions-v1.json")["vectors"]:
             pinned = entry["senders"] and entry["senders"].encode()
