@@ -4,11 +4,19 @@ import PushCryptFiles
 protocol LineWorker: SendableMetatype {
     /// The result of a line that was not refused. The final summary counts the lines of each outcome.
     associatedtype Outcome: LineOutcome
+    associatedtype Line: BatchLine = QueueLine
 
     /// Appends the resulting line, without a newline.
     ///
     /// - Throws: `LineRefusal` when the line is refused; its output is discarded. Any other error ends the batch.
-    mutating func process(_ line: QueueLine, number: Int, into output: inout [UInt8]) throws -> Outcome
+    mutating func process(_ line: Line, number: Int, into output: inout [UInt8]) throws -> Outcome
+}
+
+/// A line of the input, parsed.
+package protocol BatchLine {
+    init(_ line: [UInt8]) throws(LineRefusal)
+    /// Whether it has the member that marks the answers to refused lines.
+    var hasError: Bool { get }
 }
 
 /// Where refused lines are reported.
@@ -56,9 +64,9 @@ struct LineResults<Outcome: LineOutcome>: Sendable {
         let (bytes, number, offset) = (line.raw, line.number, output.count)
         do {
             guard bytes.count <= QueueLine.limitInBytes else { throw LineRefusal.lineTooLong }
-            let members = try QueueLine(bytes)
-            if case .answer = place, members[.error] != nil { throw LineRefusal.reservedError }
-            let outcome = try worker.process(members, number: number, into: &output)
+            let line = try Worker.Line(bytes)
+            if case .answer = place, line.hasError { throw LineRefusal.reservedError }
+            let outcome = try worker.process(line, number: number, into: &output)
             output.append(.newline)
             outcomes.append(outcome)
         } catch let refusal as LineRefusal {

@@ -5,7 +5,7 @@ package import PushCryptCore
 /// ```
 /// {"payload": {<a payload>}, ["device": "<device id>"], ...}
 /// ```
-package struct QueueLine {
+package struct QueueLine: BatchLine {
     /// The members that a command reads.
     package enum Field: Int, CaseIterable {
         case payload, to, device, placeholder, expires, expose, retract, quiet, badgeAdd, pushcrypt, campaign, error
@@ -66,6 +66,8 @@ package struct QueueLine {
     }
 
     subscript(field: Field) -> JSONValue? { values[field.rawValue] }
+
+    package var hasError: Bool { self[.error] != nil }
 
     /// Refuses a line in which the name of another member is nearly that of a field that the line lacks. If "expire" were
     /// ignored, the push would be sealed with another lifetime than its author meant.

@@ -29,7 +29,9 @@ struct PushCrypt: ParsableCommand {
             """,
         subcommands: [Demo.self],
         groupedSubcommands: [
-            CommandGroup(name: "Pushes", subcommands: [Seal.self, Open.self, Reseal.self, Blob.self, Recipients.self]),
+            CommandGroup(
+                name: "Pushes",
+                subcommands: [Seal.self, Open.self, Reseal.self, Blob.self, Registrations.self, Recipients.self]),
             CommandGroup(name: "Examination", subcommands: [Inspect.self, Simulate.self, Diagnose.self]),
             CommandGroup(
                 name: "Keys",

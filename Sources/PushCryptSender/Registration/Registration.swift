@@ -33,6 +33,8 @@ public struct Registration: Sendable {
     public let suite: Suite
     /// Whether a key pair's record has a pre-shared key.
     public let hasPSK: Bool
+    /// The record as uploaded, a secret. The text can't be wiped: write it only to a database.
+    package var recordText: String { String(decoding: Array(text.bytes), as: UTF8.self) }
     /// SHA-256 of the record as uploaded, 32 bytes.
     let digest: [UInt8]
     /// The record as uploaded.
@@ -186,6 +188,6 @@ extension Registration: Codable {
         try container.encode(1, forKey: .version)
         try container.encode(kid.description, forKey: .kid)
         try container.encode(hasPSK, forKey: .hasPSK)
-        try container.encode(String(decoding: Array(text.bytes), as: UTF8.self), forKey: .record)
+        try container.encode(recordText, forKey: .record)
     }
 }

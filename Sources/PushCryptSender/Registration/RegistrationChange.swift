@@ -9,15 +9,29 @@ public struct StoredRegistration: Codable, Sendable {
     /// The device token, as the app uploaded it: `PushRegistration.Upload.deviceToken`.
     public let deviceToken: String
 
+    /// The environment of APNs to which the device token belongs; nil if the backend keeps none.
+    public let environment: APNsEnvironment?
+
     /// Makes a value from the columns of a row, or from an upload.
-    public init(_ registration: Registration, account: String, deviceToken: String) {
+    public init(
+        _ registration: Registration, account: String, deviceToken: String, environment: APNsEnvironment? = nil
+    ) {
         self.registration = registration
         self.account = account
         self.deviceToken = deviceToken
+        self.environment = environment
     }
 
     /// The id of the record's key.
     public var kid: KeyID { registration.kid }
+}
+
+/// An environment of APNs. A device token belongs to one of them.
+public enum APNsEnvironment: String, CaseIterable, Codable, Hashable, Sendable {
+    /// Apps that Xcode installs: `api.sandbox.push.apple.com`.
+    case sandbox
+    /// The App Store, TestFlight and ad hoc distribution: `api.push.apple.com`.
+    case production
 }
 
 /// What an upload changes in the backend's table of registrations, whose key is the kid (PROTOCOL section 3).
@@ -87,7 +101,7 @@ public struct RegistrationChange: Hashable, Sendable {
 
 extension StoredRegistration {
     fileprivate func isSame(as other: StoredRegistration) -> Bool {
-        account == other.account && deviceToken == other.deviceToken
+        account == other.account && deviceToken == other.deviceToken && environment == other.environment
             && registration.digest == other.registration.digest
     }
 }

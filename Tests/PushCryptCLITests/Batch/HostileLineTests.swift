@@ -71,11 +71,11 @@ struct HostileLineTests {
         Shape("a payload of many values") { "{\(payload(root: #","x":["# + joined(4 * $0) { _ in "0" } + "]"))}" },
     ]
 
-    private static func steps(_ line: String, _ worker: inout some LineWorker) -> Int {
+    private static func steps<Worker: LineWorker>(_ line: String, _ worker: inout Worker) -> Int {
         let counter = Locked(0)
         var output: [UInt8] = []
         JSONSteps.$counter.withValue(counter) {
-            guard let line = try? QueueLine(Array(line.utf8)) else { return }
+            guard let line = try? Worker.Line(Array(line.utf8)) else { return }
             _ = try? worker.process(line, number: 1, into: &output)
         }
         return counter.withLock { $0 }

@@ -51,6 +51,7 @@ struct MatrixCommand {
     private static let lines: [String: String] = [
         "demo": "", "seal": "--to Keys/recipient \(topic)", "open": "--keys Keys/recipient \(topic)",
         "reseal": "--keys Keys/shared --errors refused.jsonl \(topic)",
+        "registrations": "--sign-with Keys/sender --stream \(topic)",
         "blob seal": "--reference new.json --type image/png",
         "blob open": "--reference reference.json --output plain --from blob",
         "recipients check": "recipients.db", "recipients import": "records.jsonl --into new.db",
