@@ -12,7 +12,7 @@ from typing import Any, Optional
 
 from make_envelopes import OTHER, RECIPIENTS, SENDER, Mode, encrypt, flipped, material, message, published, signature
 from make_pushcrypt_v1 import AT, TOPIC
-from pushcrypt import Keyset, Opener, PossessionError, PushCryptError, _envelope, possession
+from pushcrypt import Keyset, Opener, PossessionError, PushCryptError, Registration, _envelope, possession
 from pushcrypt._json import b64
 
 HOST = "push.example.com"
@@ -145,7 +145,7 @@ def add_answers(vectors: Vectors, mode: Mode) -> str:
     record = json.dumps(mode.key.record(private=False)).encode()
     code = possession.code_of(NONCE, HOST, ID, record)
     digest = b64(hashlib.sha256(code).digest())
-    pending = possession.Pending(ID, digest, AT)
+    pending = possession.Pending(ID, Registration.from_json(record, requiring=()), digest, AT)
 
     def add(name: str, failure: Optional[str], at: int = AT, text: Optional[str] = None, **members: Any) -> None:
         body = {name: value for name, value in {"registration": ID, "answer": b64(code), **members}.items() if value is not ...}

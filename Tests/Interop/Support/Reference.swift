@@ -148,6 +148,11 @@ enum Request {
         var trust: [[String: String]]?
     }
 
+    struct Pending: Encodable {
+        let op = "pending"
+        let text: String
+    }
+
     struct Carried: Encodable {
         let op = "carrier"
         let carrier: String

@@ -58,6 +58,11 @@ def carrier(request: Request) -> dict[str, Any]:
     return {"inner": opened.json, "text": json.dumps(made)}
 
 
+def pending(request: Request) -> dict[str, Any]:
+    """Read a stored pending registration, and write it again."""
+    return {"text": pushcrypt.Pending.from_json(request["text"]).to_json()}
+
+
 def kid(request: Request) -> dict[str, Any]:
     """Compute the kid of a record without one."""
     return {"kid": _keys.load_key(request["key"], require_kid=False).kid}
@@ -122,7 +127,7 @@ def versions(request: Request) -> dict[str, Any]:
 
 
 OPERATIONS: dict[str, Callable[[Request], dict[str, Any]]] = {
-    "seal": seal, "open": open_, "carrier": carrier, "kid": kid, "device_key": device_key, "generate": generate,
+    "seal": seal, "open": open_, "carrier": carrier, "pending": pending, "kid": kid, "device_key": device_key, "generate": generate,
     "open_keyset": open_keyset, "seal_blob": seal_blob, "open_blob": open_blob,
     "accept_set": accept_set, "sign_set": sign_set, "version": versions,
 }

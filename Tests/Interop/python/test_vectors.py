@@ -10,7 +10,7 @@ from typing import Any
 
 import support
 from pushcrypt import (
-    Keyset, NamedSender, Opener, Placeholder, PossessionError, PushCryptError, Recipient, RecipientKey, Sealer, _envelope, _hpke,
+    Keyset, NamedSender, Opener, Placeholder, PossessionError, PushCryptError, Recipient, RecipientKey, Registration, Sealer, _envelope, _hpke,
     _keys, _senders, possession, seal_offload,
 )
 from pushcrypt._json import b64, unb64
@@ -199,7 +199,7 @@ class VectorTests(unittest.TestCase):
         made = vectors["pending"]
         code = possession.code_of(unb64(made["nonce"]), made["host"], made["registration"], made["record"].encode())
         self.assertEqual(b64(hashlib.sha256(code).digest()), made["codeDigest"])
-        pending = possession.Pending(made["registration"], made["codeDigest"], made["challengedAt"])
+        pending = possession.Pending(made["registration"], Registration.from_json(made["record"], requiring=()), made["codeDigest"], made["challengedAt"])
         for entry in vectors["answers"]:
             with self.subTest(entry["name"]):
                 try:

@@ -39,6 +39,10 @@ class PossessionError(PushCryptError):
     """
 
 
+class ReceiptError(PushCryptError):
+    """A receipt can't be read. `code` is `malformed`."""
+
+
 class KeyRecordError(PushCryptError):
     """A key record, a key set or a signed set of sender keys can't be used.
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any, Callable, Union
 
 from . import _envelope
-from ._json import b64, is_integer, parse, unb64
+from ._json import Obj, b64, is_integer, parse, unb64
 from ._keys import checked_topic, lp16
 from .errors import Flaw, OpenError, PossessionError
-from .keys import Recipient, SenderKey
+from .keys import SenderKey
 from .opener import Opener
 from .registration import Registration
 
@@ -27,15 +27,43 @@ _HOST = re.compile("[a-z0-9.-]{1,253}")
 
 @dataclass(frozen=True)
 class Pending:
-    """What the backend stores until the device answers. Remove it from the store before you call `confirm`."""
+    """What the backend stores until the device answers, under its `id`. It is as secret as the record. Remove it from the store
+    before you call `confirm`, with `DELETE ... RETURNING`, so that a challenge has one answer."""
 
     id: str
+    registration: Registration
+    """The upload. Don't seal to it before the device has answered."""
     code_digest: str
     """SHA-256 of the expected code, base64url. A reader of this value can't answer."""
     challenged_at: int
 
-    def confirm(self, answer: Union[bytes, str], *, clock: Callable[[], float] = time.time) -> None:
-        """Returns if the device has the private key and the psk of the record.
+    def to_json(self) -> str:
+        """For a column of a database, as `pushcrypt registrations` and the Swift library write it."""
+        registration = {"version": 1, "kid": self.registration.kid, "hasPSK": self.registration.recipient._key.psk is not None,
+                        "record": self.registration.record.decode("utf-8")}
+        return json.dumps({"version": 1, "id": self.id, "registration": registration, "codeDigest": self.code_digest,
+                           "challengedAt": self.challenged_at}, ensure_ascii=False, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: Union[bytes, str]) -> Pending:
+        """Reads what `to_json` wrote. Raises PossessionError `malformed`; KeyRecordError `pskMissing` for a record that lost its psk."""
+        try:
+            root = parse(_bytes(text))[0]
+            stored = root.get("registration")
+            if not isinstance(stored, Obj) or (root.get("version"), stored.get("version")) != (1, 1):
+                raise Flaw("it has another version or form")
+            if not isinstance(stored.get("record"), str) or not is_integer(root.get("challengedAt")):
+                raise Flaw("record isn't a string, or challengedAt no number of seconds")
+            unb64(root.get("codeDigest"), 32, "codeDigest")
+            registration = Registration.from_json(stored["record"], requiring=("psk",) if stored.get("hasPSK") is True else ())
+            if (stored.get("kid"), stored.get("hasPSK")) != (registration.kid, registration.recipient._key.psk is not None):
+                raise Flaw("the record was replaced")
+            return cls(_registration_id(root.get("id")), registration, root["codeDigest"], root["challengedAt"])
+        except Flaw as flaw:
+            raise PossessionError("malformed", f"the pending registration: {flaw.reason}") from None
+
+    def confirm(self, answer: Union[bytes, str], *, clock: Callable[[], float] = time.time) -> Registration:
+        """Returns the registration. The device has the private key and the psk of its record.
 
         Raises PossessionError: `malformed`, `otherChallenge`, `challengeExpired`, `possessionNotProven`.
         """
@@ -46,6 +74,7 @@ class Pending:
             raise PossessionError("challengeExpired", "the answer isn't within 10 minutes of the challenge")
         if not hmac.compare_digest(hashlib.sha256(code).digest(), unb64(self.code_digest, 32)):
             raise PossessionError("possessionNotProven", "the answer was made with another key, or for another record or host")
+        return self.registration
 
 
 @dataclass(frozen=True)
@@ -66,19 +95,15 @@ def challenge(
     `host` is the one that the app registers with, in lower case and without port. Raises PossessionError `invalidOption` for
     another form, and KeyRecordError `invalidTopic`.
     """
-    return _challenge(registration.record, registration.recipient, _checked_host(host, "invalidOption"), checked_topic(topic), signer,
-                      int(clock()), b64(os.urandom(16)), os.urandom(NONCE_SIZE))
-
-
-def _challenge(record: bytes, recipient: Recipient, host: str, topic: str, signer: SenderKey | None, now: int,
-               registration: str, nonce: bytes) -> Challenge:
-    key, signing = recipient._key, signer._key if signer is not None else None
+    host, topic = _checked_host(host, "invalidOption"), checked_topic(topic)
+    key, signing = registration.recipient._key, signer._key if signer is not None else None
+    identifier, nonce = b64(os.urandom(16)), os.urandom(NONCE_SIZE)
     sealed = _envelope.seal(key, signing, topic, nonce, is_challenge=True)
-    text: dict[str, Any] = {"v": 1, "registration": registration, "kid": key.kid, "sealed": b64(sealed)}
+    text: dict[str, Any] = {"v": 1, "registration": identifier, "kid": key.kid, "sealed": b64(sealed)}
     if signing is not None:
         text["skid"] = signing.kid
-    digest = hashlib.sha256(code_of(nonce, host, registration, record)).digest()
-    return Challenge(json.dumps(text, separators=(",", ":")), Pending(registration, b64(digest), now))
+    digest = hashlib.sha256(code_of(nonce, host, identifier, registration.record)).digest()
+    return Challenge(json.dumps(text, separators=(",", ":")), Pending(identifier, registration, b64(digest), int(clock())))
 
 
 def code_of(nonce: bytes, host: str, registration: str, record: bytes) -> bytes:

@@ -14,6 +14,9 @@ from .keysets import Entry
 #: what it has sealed.
 Requirement = Literal["psk", "asymmetric"]
 
+#: A device token belongs to one environment of APNs.
+Environment = Literal["sandbox", "production"]
+
 _CODES = ("unsupportedKey", "unsupportedSuite", "invalidKey", "kidMismatch", "wrongKind")
 
 
@@ -78,6 +81,8 @@ class StoredRegistration:
     registration: Registration
     account: str
     device_token: str
+    environment: Environment | None = None
+    """The environment of APNs to which the device token belongs; None if the backend keeps none."""
 
     @property
     def kid(self) -> str:

@@ -85,6 +85,35 @@ class State:
 
 
 @dataclass(frozen=True)
+class ReportedVersion:
+    """Which set a device has accepted, as it reports with its registration. If you never published this `seq`, or your set with it has
+    another digest, the device has a set that isn't yours."""
+
+    epoch: int
+    seq: int
+    digest: bytes
+    """SHA-256 of the set's payload."""
+
+    @classmethod
+    def from_json(cls, text: RecordText) -> ReportedVersion:
+        """{"epoch": N, "seq": N, "digest": BASE64URL(32 bytes)}. Raises KeyRecordError `malformed`."""
+        try:
+            root = parse(record_bytes(text))[0]
+            if not is_integer(root.get("epoch")) or not is_integer(root.get("seq")):
+                raise Flaw("epoch or seq isn't an integer")
+            return cls(root["epoch"], root["seq"], unb64(root.get("digest"), 32, "digest"))
+        except Flaw as flaw:
+            raise KeyRecordError("malformed", f"the version of a sender set: {flaw.reason}") from None
+
+    def is_of(self, document: bytes) -> bool:
+        """Whether it is the version of a set that you have published."""
+        try:
+            return hashlib.sha256(unb64(_split(document)[0])).digest() == self.digest
+        except Flaw:
+            return False
+
+
+@dataclass(frozen=True)
 class TrustedSet:
     """An accepted set, for `Opener(senders=...)`. `highest_issued_at` is B of PROTOCOL section 5."""
 
