@@ -2,7 +2,7 @@ import Foundation
 import PushCryptTestSupport
 import Testing
 
-/// The client and the units of docs/sidecar.md.
+/// The clients and the units of docs/sidecar.md.
 @Suite("the page of the sidecar")
 struct SidecarPageTests {
     private static let page = "docs/sidecar.md"
@@ -11,48 +11,99 @@ struct SidecarPageTests {
         (try? ChildProcess(executable: "/usr/bin/env", arguments: command).run()) == .exit(0)
     }
 
-    private static let hasPython = succeeds("python3", "-c", "")
     private static let hasSystemd = succeeds("systemd-analyze", "--version")
 
-    /// Accepts one connection, as systemd does, and seals to it.
-    private static let driver = #"""
-        import subprocess
-        import threading
+    /// A client of the page, and a program that seals 600 lines with it, 100 of them waiting, while it ends the process five
+    /// times. It writes all answers.
+    struct Client: Sendable {
+        let language: String
+        let program: String
+        let file: String
+        let driver: String
 
-        listener = socket.socket(socket.AF_UNIX)
-        listener.bind("seal.sock")
-        listener.listen(1)
+        var isAvailable: Bool { SidecarPageTests.succeeds(program, "--version") }
 
-
-        def serve():
-            with listener.accept()[0] as connection:
-                subprocess.run(
-                    "pushcrypt seal --stream --to Keys/fleet --topic com.example.app --pad max".split()
-                    + ["--placeholder-title", "Größe 🎈 / \" ü"],
-                    stdin=connection, stdout=connection, stderr=subprocess.DEVNULL)
+        static let python = Client(
+            language: "python", program: "python3", file: "client.py",
+            driver: #"""
 
 
-        threading.Thread(target=serve, daemon=True).start()
-        body = Sealer("seal.sock").seal({"aps": {"alert": "Grüße"}}, "phone-1", "spring")
-        open("body", "wb").write(body)
-        print("near the limit" if 4090 <= len(body) <= 4096 else f"{len(body)} bytes")
-        print("not escaped" if "Größe 🎈" in body.decode() else "escaped")
+                async def main():
+                    limit, answers = asyncio.Semaphore(100), {}
+                    async with Sealer(*OPTIONS) as sealer:
+                        async def seal(number):
+                            async with limit:
+                                if number % 120 == 110 and sealer.process.returncode is None:
+                                    sealer.process.kill()
+                                answers[number] = await sealer.seal(
+                                    {"payload": {"aps": {"alert": f"Grüße {number}"}}, "device": "d", "campaign": f"c{number}"})
 
-        """#
+                        await asyncio.gather(*map(seal, range(600)))
+                    with open("answers", "w") as file:
+                        for number in range(600):
+                            file.write(json.dumps(answers[number]) + "\n")
+                    async with Sealer("--to", "nothing", "--topic", "a.b") as sealer:
+                        try:
+                            await sealer.seal({"payload": {}})
+                        except RuntimeError as error:
+                            print(error)
+
+
+                asyncio.run(main())
+                """#)
+        static let node = Client(
+            language: "js", program: "node", file: "client.mjs",
+            driver: #"""
+
+                import { execFileSync } from "node:child_process";
+                import { writeFileSync } from "node:fs";
+
+                const sealer = new Sealer(...OPTIONS);
+                const answers = [];
+                let next = 0;
+                async function worker() {
+                  while (next < 600) {
+                    const number = next++;
+                    if (number % 120 === 110) execFileSync("pkill", ["-KILL", "-P", String(process.pid), "pushcrypt"]);
+                    answers[number] = await sealer.seal(
+                      { payload: { aps: { alert: `Grüße ${number}` } }, device: "d", campaign: `c${number}` });
+                  }
+                }
+                await Promise.all(Array.from({ length: 100 }, worker));
+                sealer.close();
+                writeFileSync("answers", answers.map((answer) => JSON.stringify(answer) + "\n").join(""));
+                const wrong = new Sealer("--to", "nothing", "--topic", "a.b");
+                await wrong.seal({ payload: {} }).catch((error) => console.log(error.message));
+                """#)
+    }
 
     @Test(
-        "the Python client returns a padded payload with a non-ASCII placeholder within 4,096 bytes, and it opens",
-        .enabled(if: hasPython, "python3 not found"))
-    func client() throws {
-        let client = try #require(try Documents.blocks(of: "python", in: Self.page).first).text
+        "the Python client survives kills, and each of its exact bodies opens once",
+        .enabled(if: Client.python.isAvailable, "python3 not found"))
+    func python() throws { try check(.python) }
+
+    @Test(
+        "the Node client survives kills, and each of its exact bodies opens once",
+        .enabled(if: Client.node.isAvailable, "node not found"))
+    func node() throws { try check(.node) }
+
+    private func check(_ client: Client) throws {
+        let code = try #require(try Documents.blocks(of: client.language, in: Self.page).first).text
+        let options = ["--to", "Keys/fleet", "--topic", "com.example.app", "--placeholder-title", "Größe 🎈"]
+        let list = "[" + options.map { "\"\($0)\"" }.joined(separator: ", ") + "]"
+        let driver = client.driver.replacing("OPTIONS", with: client.language == "js" ? list : "\(list)")
         let outputs = try TranscriptTests.run([
             "pushcrypt keys create Keys/fleet --kind shared --insecure-plaintext > kid",
-            "cat > client.py <<'END'\n\(client)\n\(Self.driver)\nEND\npython3 client.py",
-            "pushcrypt open --keys Keys/fleet --device phone-1 --topic com.example.app < body",
+            "cat > \(client.file) <<'END'\n\(code)\n\(driver)\nEND\n\(client.program) \(client.file) 2> errors",
+            #"jq -r '.pushcrypt.request.body' answers > bodies; grep -c 'Größe 🎈' bodies; jq -r '.pushcrypt.id' answers | sort -u | wc -l"#,
+            #"jq -c '{payload: (.pushcrypt.request.body | fromjson), device: "d"}' answers > lines"#,
+            "pushcrypt open --batch --keys Keys/fleet --topic com.example.app < lines 2> counts | grep -o 'Grüße [0-9]*' | sort -u | wc -l",
+            "jq -r '.pushcrypt.request.headers[\"apns-topic\"]' answers | sort -u",
         ])
-        try #require(outputs.count == 3)
-        #expect(outputs[1] == "near the limit\nnot escaped")
-        #expect(outputs[2].contains("Grüße"), "\(outputs[2])")
+        try #require(outputs.count == 6)
+        #expect(outputs[1] == "the sealer ended three times without an answer")
+        #expect(outputs[2].split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) } == ["600", "600"])
+        #expect(outputs[4].trimmingCharacters(in: .whitespaces) == "600" && outputs[5] == "com.example.app")
     }
 
     @Test("systemd finds no fault in the units", .enabled(if: hasSystemd, "systemd-analyze not found"))
