@@ -1,13 +1,13 @@
-import PushCryptCore
+package import PushCryptCore
 
 /// The unencrypted members of `aps` (PROTOCOL section 2): two hints, and the members that the caller names. They are copies
 /// of raw JSON; the inner payload contains them too.
-enum ExposedMembers {
+package enum ExposedMembers {
     /// - Parameters:
     ///   - names: checked by `Sealer.Options.check()`.
     ///   - isQuiet: whether the message makes no sound.
     /// - Throws: `SenderError` with `notExposable` if `aps` lacks a member or its value has the wrong type.
-    static func rawMembers(
+    package static func rawMembers(
         of aps: JSONValue?, named names: [String], isQuiet: Bool
     ) throws(SenderError) -> [[UInt8]] {
         var members: [[UInt8]] = []

@@ -52,7 +52,7 @@ extension InnerPayload {
     /// - Parameter minimum: the number of characters that stay, without the ellipsis.
     /// - Returns: nil if there is no literal body, or if fewer characters would stay.
     /// - Throws: `JSONError`, `Flaw`.
-    func shorteningBody(by excess: Int, toAtLeast minimum: Int) throws -> InnerPayload? {
+    package func shorteningBody(by excess: Int, toAtLeast minimum: Int) throws -> InnerPayload? {
         guard let alert = aps?["alert"] else { return nil }
         let value = alert.kind == .string ? alert : alert["body"]
         guard let value, let body = value.string,

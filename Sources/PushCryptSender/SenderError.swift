@@ -131,7 +131,7 @@ extension SenderError {
 
     /// Converts any error of the layers below. Errors of JSON and payload are about the inner payload, those of keys about
     /// the choice of a key.
-    init(_ error: any Error) {
+    package init(_ error: any Error) {
         switch error {
         case let error as SenderError: self = error
         case let flaw as InnerPayload.Flaw: self.init(.invalidPayload, flaw.reason)

@@ -32,7 +32,7 @@ struct PushCrypt: ParsableCommand {
             CommandGroup(
                 name: "Pushes",
                 subcommands: [Seal.self, Open.self, Reseal.self, Blob.self, Registrations.self, Recipients.self]),
-            CommandGroup(name: "Examination", subcommands: [Inspect.self, Simulate.self, Diagnose.self]),
+            CommandGroup(name: "Examination", subcommands: [Inspect.self, Simulate.self, Diagnose.self, Migrate.self]),
             CommandGroup(
                 name: "Keys",
                 subcommands: [

@@ -70,12 +70,12 @@ struct MatrixCommand {
         "keys secret remove": "Sealed/two --name safe --passphrase-file pass --at NOW",
         "rotate": "Keys/recipient --at NOW", "publish": "Keys/sender --to www --publisher Keys/publisher --at NOW",
         "revoke": "Keys/recipient KID --yes --at NOW", "restore": "Keys/recipient copy.keyset --at NOW",
-        "status": "--settings pushcrypt.json --at NOW",
+        "status": "--settings pushcrypt.json --at NOW", "migrate": "",
     ]
 
     private static let stdins = [
         "seal": "payload.json", "blob seal": "payload.json", "open": "outer.json", "inspect": "outer.json",
-        "simulate": "outer.json", "diagnose": "outer.json", "reseal": "queue.jsonl",
+        "simulate": "outer.json", "diagnose": "outer.json", "reseal": "queue.jsonl", "migrate": "payload.json",
     ]
 
     /// What an option needs beside it, in every command that has it.
