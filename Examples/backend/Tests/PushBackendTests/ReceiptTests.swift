@@ -1,4 +1,5 @@
 import GRDB
+import PushCryptSender
 import Testing
 
 @testable import PushBackend

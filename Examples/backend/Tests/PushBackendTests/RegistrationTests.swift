@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import PushCryptSender
 import Testing
 
 @testable import PushBackend

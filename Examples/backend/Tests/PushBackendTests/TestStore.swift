@@ -2,6 +2,7 @@ import BackendTestSupport
 import Foundation
 import GRDB
 import NIOConcurrencyHelpers
+import PushCryptSender
 
 @testable import PushBackend
 

@@ -1,14 +1,6 @@
 import Foundation
 import PushCryptSender
 
-/// One of Apple's two servers. A device token belongs to one of them.
-enum APNsEnvironment: String, Hashable, Sendable, Codable, CaseIterable {
-    /// Builds from Xcode.
-    case sandbox
-    /// TestFlight and the App Store.
-    case production
-}
-
 // MARK: Registrations
 
 /// What an installation of the app has uploaded.

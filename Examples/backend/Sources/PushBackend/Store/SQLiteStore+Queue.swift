@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import GRDB
+import PushCryptSender
 
 extension SQLiteStore {
     /// Adds a message and a delivery for each installation of its user.
