@@ -2,6 +2,7 @@ import APNsStandIn
 import BackendTestSupport
 import GRDB
 import NIOConcurrencyHelpers
+import PushCryptSender
 import ServiceLifecycle
 import Testing
 

@@ -1,4 +1,5 @@
 import Logging
+import PushCryptSender
 import ServiceLifecycle
 
 /// Sends what is due to one of Apple's servers, until the service ends. Then it takes nothing new, and waits until the attempts
