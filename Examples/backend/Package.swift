@@ -14,6 +14,7 @@ let package = Package(
     platforms: [.macOS(.v14)],
     dependencies: [
         .package(name: "pushcrypt", path: "../.."),
+        .package(name: "pushcrypt-apns", path: "../../Senders/swift"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
@@ -82,9 +83,9 @@ let package = Package(
             name: "first-push",
             dependencies: [
                 .product(name: "PushCryptSender", package: "pushcrypt"),
+                .product(name: "PushCryptAPNs", package: "pushcrypt-apns"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "JWTKit", package: "jwt-kit"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         // What a push costs, for Benchmarks/push.
@@ -122,6 +123,7 @@ let package = Package(
             name: "FirstPushTests",
             dependencies: [
                 "first-push", "APNsStandIn", "BackendTestSupport",
+                .product(name: "PushCryptAPNs", package: "pushcrypt-apns"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "PushCryptExtension", package: "pushcrypt"),
                 .product(name: "PushCryptSimulator", package: "pushcrypt"),

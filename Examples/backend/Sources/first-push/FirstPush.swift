@@ -2,6 +2,7 @@ import ArgumentParser
 import AsyncHTTPClient
 import Foundation
 import NIOSSL
+import PushCryptAPNs
 import PushCryptSender
 
 /// Sends one push, from files.
@@ -27,19 +28,28 @@ struct FirstPush: AsyncParsableCommand {
         let signer = try signingKeys.map { Signer.keyset(try Keyset(file: $0)) }
         let sealer = try Sealer(topic: topic, signer: signer)
         let key = try String(contentsOfFile: apnsKey, encoding: .utf8)
-        let token = try await ProviderToken(key: key, keyID: apnsKeyID, teamID: teamID)
+        let token = try ProviderToken(key: key, keyID: apnsKeyID, teamID: teamID)
         let record = try Data(contentsOf: URL(fileURLWithPath: registration))
+        let row = StoredRegistration(
+            try Registration(json: record, requiring: [.psk, .asymmetric]), account: "", deviceToken: deviceToken,
+            environment: .sandbox)
         let client = HTTPClient(configuration: try configuration())
-        do {
-            let sender = PushSender(sealer: sealer, client: client, server: server, token: token)
-            let id = try await sender.send(
-                PushNotification(title: title, body: body), to: record, deviceToken: deviceToken)
-            print("APNs has accepted the push \(id ?? "without an id").")
-        } catch {
+        var options = Pusher.Options()
+        options.servers[.sandbox] = server
+        let pusher = Pusher(sealer: sealer, token: token, client: client, options: options)
+        let result: PushResult
+        do { result = try await pusher.send(PushNotification(title: title, body: body), to: row) } catch {
             try await client.shutdown()
             throw error
         }
         try await client.shutdown()
+        guard case .sent(let push) = result else { throw NotSent(result: result) }
+        print("APNs has accepted the push \(push.id).")
+    }
+
+    /// APNs didn't accept the push.
+    struct NotSent: Error {
+        let result: PushResult
     }
 
     private func configuration() throws -> HTTPClient.Configuration {

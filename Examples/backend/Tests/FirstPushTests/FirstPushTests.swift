@@ -2,6 +2,7 @@ import APNsStandIn
 import ArgumentParser
 import BackendTestSupport
 import Foundation
+import PushCryptAPNs
 import PushCryptExtension
 import PushCryptSimulator
 import Testing
@@ -36,10 +37,13 @@ import Testing
         try await RunningStandIn.with { apns in
             let phone = try await TestDevice(topic: Self.topic)
             apns.standIn.add(token: "bb22", topic: Self.topic)
-            let refusal = await #expect(throws: PushSender.Refusal.self) {
+            let refusal = await #expect(throws: FirstPush.NotSent.self) {
                 try await send(to: phone, signedBy: SigningKeys(), apns)
             }
-            #expect(refusal?.status == 400 && refusal?.answer == #"{"reason":"BadDeviceToken"}"#)
+            guard case .refused(400, "BadDeviceToken")? = refusal?.result else {
+                Issue.record("\(refusal.map { "\($0)" } ?? "no error")")
+                return
+            }
             #expect(apns.accepted.isEmpty)
         }
     }
