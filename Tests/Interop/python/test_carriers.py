@@ -62,6 +62,11 @@ class CarrierTests(unittest.TestCase):
             self.assertIn(len(seal(carrier, padding="limit").json), range(limit - 3, limit + 1))
             self.assertIn(len(seal(carrier, padding="limit", limit=4_096).json), range(4_093, 4_097))
 
+    def test_an_app_names_carriers_that_there_are(self) -> None:
+        for carriers in ("expo", (), ("firebase",), ("onesignal", "apns")):
+            with self.assertRaises(ValueError):
+                Opener("com.example.app", RecipientKey(KEY), senders=None, carriers=carriers)  # type: ignore[arg-type]
+
     def test_the_parts_are_those_of_the_payload(self) -> None:
         for carrier in CARRIERS:
             push = seal(carrier)

@@ -54,6 +54,21 @@ class ProofTests(unittest.TestCase):
             change = RegistrationChange.storing(row, over=[stored], is_proven=False)
             self.assertEqual((change.is_written, change.removed), (is_written, ()))
 
+    def test_another_environment_and_a_token_of_bytes_are_refused(self) -> None:
+        registration = Registration.from_json(RECORD, requiring=())
+        with self.assertRaises(ValueError):
+            StoredRegistration(registration, "a", "t", "prod")  # type: ignore[arg-type]
+        with self.assertRaises(TypeError):
+            StoredRegistration(registration, "a", b"t")  # type: ignore[arg-type]
+
+    def test_a_parsed_value_in_place_of_its_text_is_refused_with_a_reason(self) -> None:
+        calls: list[Any] = [
+            lambda: Registration.from_json(json.loads(RECORD), requiring=()), lambda: Pending.from_json({}), lambda: Receipt.from_body({}),
+            lambda: Opener(TOPIC, PHONE, senders=None).open({})]
+        for call in calls:
+            with self.assertRaisesRegex(TypeError, "as it came"):
+                call()
+
     def test_an_answer_to_another_challenge_is_refused(self) -> None:
         (pending, _), (_, answer) = self.prove(), self.prove()
         with self.assertRaises(PossessionError) as caught:

@@ -227,15 +227,22 @@ class StandInTests(unittest.TestCase):
 
     def test_tokens_per_connection_allow_another_one_on_another_connection(self) -> None:
         self.stand_in.tokens = ProviderTokens(TEAM, {KEY_ID: KEY.public_key()}, "connection")
-        for age in (10, 0):
+        for age in range(12):
             with self.client() as client:
                 self.assertEqual(self.post(client, authorization=f"bearer {provider_token(self.clock.now - age)}"), (200, None))
+                if age == 0:
+                    _, answer = self.post(client, authorization=f"bearer {provider_token(self.clock.now - 100)}")
+                    self.assertEqual(answer, {"reason": "TooManyProviderTokenUpdates"})
 
     def test_faults_are_carried_out_in_their_order(self) -> None:
         with self.client() as client:
             self.stand_in.order(Fault("answer", Refusal("ServiceUnavailable", retry_after=7)))
             answer = client.post(f"/3/device/{TOKEN}", content=seal("apns").json, headers=self.headers())
             self.assertEqual((answer.status_code, answer.headers["retry-after"]), (503, "7"))
+            self.stand_in.order(Fault.ordered({"fault": "answer", "reason": "Unregistered"}))
+            self.assertEqual(self.post(client), (410, {"reason": "Unregistered", "timestamp": int(self.clock.now * 1_000)}))
+            with self.assertRaisesRegex(ValueError, "cutAnswer"):
+                Fault.ordered({"fault": "cut"})
             for kind, accepted in (("reset", 0), ("resetAfterAccepting", 1), ("cutAnswer", 2), ("close", 2), ("closeAfterAccepting", 3)):
                 self.stand_in.order(Fault(kind))  # type: ignore[arg-type]
                 with self.subTest(kind), self.assertRaises(httpx.HTTPError):
@@ -247,7 +254,7 @@ class StandInTests(unittest.TestCase):
             self.stand_in.order(Fault("delay", milliseconds=10))
             for _ in range(2):
                 self.assertEqual(self.post(client), (200, None))
-        self.assertEqual((self.stand_in.counts["accepted"], self.stand_in.counts["faults"]), (6, 8))
+        self.assertEqual((self.stand_in.counts["accepted"], self.stand_in.counts["faults"]), (6, 9))
 
     def test_the_command_starts_within_seconds_and_is_controlled_by_requests(self) -> None:
         with tempfile.TemporaryDirectory() as folder:

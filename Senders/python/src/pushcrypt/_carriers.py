@@ -32,6 +32,13 @@ def checked(carrier: Carrier) -> Carrier:
     return carrier
 
 
+def checked_all(carriers: Iterable[Carrier]) -> tuple[Carrier, ...]:
+    given = tuple(carriers)
+    if isinstance(carriers, str) or not given or not set(given) <= set(get_args(Carrier)):
+        raise ValueError("carriers isn't a sequence of some of " + ", ".join(get_args(Carrier)))
+    return given
+
+
 def place(carrier: str) -> tuple[str, ...]:
     """The names of the envelope and of the objects around it, from the root."""
     return _PLACES.get(carrier, ("pushcrypt",))

@@ -28,6 +28,15 @@ class Obj(dict[str, Any]):
         self.spans: dict[str, tuple[int, int, int]] = {}
 
 
+def raw_bytes(text: object) -> bytes:
+    """The bytes of a text as it came. A parsed value isn't one: written again, it may have other bytes. Raises TypeError."""
+    if isinstance(text, str):
+        return text.encode("utf-8", "surrogatepass")
+    if isinstance(text, (bytes, bytearray, memoryview)):
+        return bytes(text)
+    raise TypeError(f"a {type(text).__name__} in place of the text as it came, bytes or str: don't parse it before")
+
+
 def parse(raw: bytes) -> tuple[Obj, str]:
     """The root object and the text of its spans. UTF-8 decoding is one to one, so slices of the text are byte exact.
 

@@ -12,7 +12,7 @@ from typing import Any, Callable, Iterable, Mapping, Sequence, Union
 
 from . import _carriers, _envelope, _senders
 from ._carriers import Carrier
-from ._json import Obj, b64, is_integer, parse, unb64
+from ._json import Obj, b64, is_integer, parse, raw_bytes, unb64
 from ._keys import Key, checked_topic
 from ._message import AHEAD_IN_SECONDS, WINDOW_IN_SECONDS, Header, Payload, has_text
 from ._outer import is_one
@@ -120,7 +120,7 @@ class Opener:
         self._topic = checked_topic(topic)
         self._keys = _opening_keys(keys)
         self._senders = None if senders is None else _pinned(senders)
-        self._carriers = tuple(carriers)
+        self._carriers = _carriers.checked_all(carriers)
         self._clock = clock
 
     def open(self, payload: Union[bytes, str]) -> OpenedPush:
@@ -129,8 +129,7 @@ class Opener:
         Raises OpenError with the class of PROTOCOL section 8.
         """
         now = int(self._clock())
-        raw = payload.encode("utf-8", "surrogatepass") if isinstance(payload, str) else payload
-        outer = _Outer.read(raw, self._carriers)
+        outer = _Outer.read(raw_bytes(payload), self._carriers)
         message, proof, sender = self._open_envelope(outer.kid, outer.skid, outer.sealed, now)
         return _opened(message, proof, outer.skid, sender, now)
 

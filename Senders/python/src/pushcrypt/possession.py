@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Callable, Union
 
 from . import _envelope
-from ._json import Obj, b64, is_integer, parse, unb64
+from ._json import Obj, b64, is_integer, parse, raw_bytes, unb64
 from ._keys import checked_topic, lp16
 from .errors import Flaw, OpenError, PossessionError
 from .keys import SenderKey
@@ -48,7 +48,7 @@ class Pending:
     def from_json(cls, text: Union[bytes, str]) -> Pending:
         """Reads what `to_json` wrote. Raises PossessionError `malformed`; KeyRecordError `pskMissing` for a record that lost its psk."""
         try:
-            root = parse(_bytes(text))[0]
+            root = parse(raw_bytes(text))[0]
             stored = root.get("registration")
             if not isinstance(stored, Obj) or (root.get("version"), stored.get("version")) != (1, 1):
                 raise Flaw("it has another version or form")
@@ -73,7 +73,7 @@ class Pending:
         if abs(int(clock()) - self.challenged_at) > VALIDITY_IN_SECONDS:
             raise PossessionError("challengeExpired", "the answer isn't within 10 minutes of the challenge")
         if not hmac.compare_digest(hashlib.sha256(code).digest(), unb64(self.code_digest, 32)):
-            raise PossessionError("possessionNotProven", "the answer was made with another key, or for another record or host")
+            raise PossessionError("possessionNotProven", "the answer was made with another key, or for another record or host; the record counts byte for byte")
         return self.registration
 
 
@@ -115,16 +115,12 @@ def code_of(nonce: bytes, host: str, registration: str, record: bytes) -> bytes:
 def answer(challenge: Union[bytes, str], *, record: bytes, host: str, opener: Opener) -> str:
     """Answers as the device does, for tests. Raises OpenError with the class of PROTOCOL section 8."""
     _checked_host(host, "invalidHost")
-    registration, kid, skid, sealed = _read_challenge(_bytes(challenge))
+    registration, kid, skid, sealed = _read_challenge(raw_bytes(challenge))
     nonce, _, _ = opener._open_envelope(kid, skid, sealed, int(opener._clock()), is_challenge=True)
     if len(nonce) != NONCE_SIZE:
         raise OpenError("malformed", f"the challenge's plaintext isn't {NONCE_SIZE} bytes long")
     code = code_of(nonce, host, registration, record)
     return json.dumps({"registration": registration, "answer": b64(code)}, separators=(",", ":"))
-
-
-def _bytes(text: Union[bytes, str]) -> bytes:
-    return text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
 
 
 def _checked_host(host: str, code: str) -> str:
@@ -165,7 +161,7 @@ def _read_challenge(text: bytes) -> tuple[str, str, str | None, bytes]:
 def _read_answer(text: Union[bytes, str]) -> tuple[str, bytes]:
     """{"registration": RID, "answer": BASE64URL(32 bytes)}"""
     try:
-        root = _root(_bytes(text))
+        root = _root(raw_bytes(text))
         return _registration_id(root.get("registration")), unb64(root.get("answer"), 32, "answer")
     except Flaw as flaw:
         raise PossessionError("malformed", f"the answer: {flaw.reason}") from None

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Mapping, Union
 
-from ._json import b64, is_integer, parse, unb64
+from ._json import b64, is_integer, parse, raw_bytes, unb64
 from .errors import Flaw, ReceiptError
 
 MAX_SIZE = 4_096
@@ -43,7 +43,7 @@ class Receipt:
     @classmethod
     def from_body(cls, body: Union[bytes, str]) -> Receipt:
         """Reads the body of a request: JSON, or a form. Raises ReceiptError `malformed`."""
-        raw = body.encode("utf-8", "surrogatepass") if isinstance(body, str) else body
+        raw = raw_bytes(body)
         try:
             if len(raw) > MAX_SIZE:
                 raise Flaw(f"it has more than {MAX_SIZE:,} bytes")

@@ -4,7 +4,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Iterable, Literal, Union
 
-from ._json import parse
+from ._json import parse, raw_bytes
 from ._keys import MAX_RECORD, RANK, Key, load_key
 from .errors import Flaw, KeyRecordError
 from .keys import Recipient
@@ -36,7 +36,7 @@ class Registration:
         Raises KeyRecordError: `tooLarge`, `malformed`, `unsupportedKey`, `unsupportedSuite`, `invalidKey`, `kidMismatch`;
         `wrongKind` for a private key or a key that signs; `pskMissing`, `notAsymmetric` if a requirement isn't met.
         """
-        text = record.encode("utf-8", "surrogatepass") if isinstance(record, str) else record
+        text = raw_bytes(record)
         if len(text) > MAX_RECORD:
             raise KeyRecordError("tooLarge", f"the record has {len(text):,} bytes and the limit is {MAX_RECORD:,}")
         registration = cls(text, Recipient.from_entry(Entry(_key(text))))
@@ -83,6 +83,12 @@ class StoredRegistration:
     device_token: str
     environment: Environment | None = None
     """The environment of APNs to which the device token belongs; None if the backend keeps none."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.account, str) or not isinstance(self.device_token, str):
+            raise TypeError("account or device_token isn't a string")
+        if self.environment not in (None, "sandbox", "production"):
+            raise ValueError("environment isn't sandbox or production")
 
     @property
     def kid(self) -> str:

@@ -6,6 +6,7 @@ It needs the extra `standin`: pip install 'pushcrypt[standin]'. `python -m pushc
 from __future__ import annotations
 
 from .apns import AcceptedPush, Fault, Refusal, StandIn
+from .server import Server
 from .tokens import ProviderTokens
 
-__all__ = ["AcceptedPush", "Fault", "ProviderTokens", "Refusal", "StandIn"]
+__all__ = ["AcceptedPush", "Fault", "ProviderTokens", "Refusal", "Server", "StandIn"]

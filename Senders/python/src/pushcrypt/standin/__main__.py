@@ -7,13 +7,19 @@ import json
 import os
 import sys
 from pathlib import Path
+from typing import Sequence, get_args
 
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from .apns import AcceptedPush, Fault, StandIn
+from .apns import AcceptedPush, Fault, FaultKind, StandIn
 from .server import Server
 from .tokens import ProviderTokens
+
+
+def _without_members(kinds: Sequence[str]) -> list[str]:
+    """Those without members of their own."""
+    return [kind for kind in kinds if kind not in ("answer", "delay")]
 
 
 def _options() -> argparse.Namespace:
@@ -29,9 +35,11 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--port", type=int, default=0, help="0 for a free one")
     parser.add_argument("--port-file", metavar="FILE", help="gets the port")
     parser.add_argument("--streams", type=int, default=1_000, help="the streams of a connection, after a valid token")
-    parser.add_argument("--faults", metavar="FILE", help='JSON lines {"fault": KIND, "times": N, ...}, for the first pushes')
+    parser.add_argument(
+        "--faults", metavar="FILE", help='JSON lines {"fault": KIND, "times": N}, for the first pushes. KIND is answer, with the "reason" of '
+        'APNs and perhaps "retryAfter"; delay, with "milliseconds"; ' + ", ".join(_without_members(get_args(FaultKind))))
     parser.add_argument("--tokens-per", choices=("key", "connection"), default="key", help="where another token within 20 minutes is "
-                        "too many; reports about APNs differ")
+                        "too many; reports about APNs differ. Clients such as aioapns make one for each connection")
     return parser.parse_args()
 
 
@@ -57,11 +65,17 @@ async def _main() -> None:
     key = _public_key(Path(options.provider_key))
     stand_in = StandIn(ProviderTokens(options.team_id, {options.provider_key_id: key}, options.tokens_per), _print)
     for device in options.device:
-        stand_in.add(*device.split("=", 1))
+        token, separator, topic = device.partition("=")
+        if not separator:
+            raise SystemExit(f"--device {device}: give a token and a topic, as in ab12=com.example.app")
+        stand_in.add(token, topic)
     if options.faults:
-        for line in Path(options.faults).read_text().splitlines():
-            order = json.loads(line)
-            stand_in.order(Fault.ordered(order), order.get("times", 1))
+        for number, line in enumerate(Path(options.faults).read_text().splitlines(), 1):
+            try:
+                order = json.loads(line)
+                stand_in.order(Fault.ordered(order), order.get("times", 1))
+            except (ValueError, AttributeError, TypeError) as error:
+                raise SystemExit(f"--faults {options.faults}: line {number}: {error}") from None
     async with Server(stand_in, port=options.port, stream_limit=options.streams) as server:
         Path(options.certificate).write_bytes(server.certificate)
         if options.port_file:

@@ -7,7 +7,7 @@ import time
 import uuid
 from collections import Counter, deque
 from dataclasses import dataclass, field, replace
-from typing import Any, Callable, Literal, Mapping, Sequence
+from typing import Any, Callable, Literal, Mapping, Sequence, get_args
 
 from .tokens import ProviderTokens
 
@@ -69,13 +69,14 @@ class Fault:
     @classmethod
     def ordered(cls, order: Mapping[str, Any]) -> Fault:
         """{"fault": KIND, "reason": REASON, "retryAfter": SECONDS, "milliseconds": N}. Raises ValueError."""
-        kind, reason = order.get("fault"), order.get("reason")
+        kind: Any = order.get("fault")
+        reason = order.get("reason")
         if kind == "answer":
             if reason not in STATUSES:
-                raise ValueError("reason is none of Apple's")
+                raise ValueError("the reason is none of Apple's: " + ", ".join(STATUSES))
             return cls("answer", Refusal(reason, retry_after=order.get("retryAfter")))
-        if kind not in ("reset", "close", *_ACCEPTED):
-            raise ValueError("fault is none of the stand-in's")
+        if kind not in get_args(FaultKind):
+            raise ValueError("the fault is none of " + ", ".join(get_args(FaultKind)))
         return cls(kind, milliseconds=int(order.get("milliseconds", 1_000)))
 
 
@@ -148,7 +149,8 @@ class StandIn:
             if answer.fault is not None:
                 self.counts["faults"] += 1
                 if answer.fault.refusal is not None:
-                    raise answer.fault.refusal
+                    has_ended = answer.fault.refusal.status == 410
+                    raise replace(answer.fault.refusal, timestamp=int(self.clock() * 1_000)) if has_ended else answer.fault.refusal
             if answer.fault is None or answer.fault.kind in _ACCEPTED:
                 self.counts["accepted"] += 1
                 self.deliver(replace(push, id=answer.id))

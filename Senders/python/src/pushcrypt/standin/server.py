@@ -56,6 +56,15 @@ class _Stream:
     body: bytearray = field(default_factory=bytearray)
 
 
+class _H2(H2Connection):
+    """Doesn't end the connection of a client that begins more streams than the settings allow, because it has not read them yet."""
+
+    @property
+    def open_inbound_streams(self) -> int:
+        _ = super().open_inbound_streams  # It forgets closed streams.
+        return 0
+
+
 class Connection(asyncio.Protocol):
     """One connection. With a provider token it has one stream until a request had a valid token ("Establishing a connection to APNs")."""
 
@@ -65,7 +74,7 @@ class Connection(asyncio.Protocol):
         self._open: set[int] = set()
         self._last = 0
         self._is_authenticated = self._is_leaving = False
-        self._h2 = H2Connection(H2Configuration(client_side=False, header_encoding="utf-8"))
+        self._h2 = _H2(H2Configuration(client_side=False, header_encoding="utf-8"))
         self._h2.local_settings[SettingCodes.MAX_CONCURRENT_STREAMS] = 1
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import json
 from typing import Any, Literal, Mapping
+from weakref import WeakKeyDictionary
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -34,8 +35,9 @@ class ProviderTokens:
         self._team_id, self._keys, self._scope = team_id, dict(keys), scope
         #: The tokens that were verified, with kid and `iat`. A signature is verified once.
         self._verified: dict[str, tuple[str, float]] = {}
-        #: The last token of each key or connection.
-        self._last: dict[object, tuple[str, float]] = {}
+        #: The last token of each key, for all connections and for each of them.
+        self._last: dict[str, tuple[str, float]] = {}
+        self._of_connections: WeakKeyDictionary[object, dict[str, tuple[str, float]]] = WeakKeyDictionary()
 
     def refusal(self, authorization: str | None, now: float, connection: object) -> str | None:
         """The reason of APNs' page; None for a valid token."""
@@ -51,15 +53,15 @@ class ProviderTokens:
             return "InvalidProviderToken"
         if now - issued_at > LONGEST_AGE_IN_SECONDS:
             return "ExpiredProviderToken"
-        scope = kid if self._scope == "key" else (kid, id(connection))
-        last = self._last.get(scope)
+        last_tokens = self._last if self._scope == "key" else self._of_connections.setdefault(connection, {})
+        last = last_tokens.get(kid)
         if last is not None and last[0] != token:
             if abs(issued_at - last[1]) < SHORTEST_INTERVAL_IN_SECONDS:
                 return "TooManyProviderTokenUpdates"
             if issued_at < last[1]:
                 # Two senders may use different tokens until each has renewed its own.
                 return None
-        self._last[scope] = (token, issued_at)
+        last_tokens[kid] = (token, issued_at)
         return None
 
     def _verify(self, token: str) -> tuple[str, float] | None:
