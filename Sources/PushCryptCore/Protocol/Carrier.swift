@@ -57,6 +57,9 @@ package struct EnvelopePlaces: Sendable {
 
     private var places: [Place] = []
 
+    /// The places, such as `custom.a.pushcrypt`.
+    package var names: [String] { places.map { $0.path.joined(separator: ".") } }
+
     package init(_ carriers: Set<Carrier>) {
         for carrier in carriers {
             let index = places.firstIndex { $0.path == carrier.path } ?? places.count
@@ -81,6 +84,12 @@ package struct EnvelopePlaces: Sendable {
         }
         guard let inner = try? JSONText(Array(text)).root, inner.kind == .object else { throw .malformed }
         return inner
+    }
+
+    /// Whether more than one place has a value.
+    package func hasTwo(in root: JSONValue) -> Bool {
+        do throws(FailureClass) { _ = try found(in: root) } catch { return error == .malformed }
+        return false
     }
 
     private func found(in root: JSONValue) throws(FailureClass) -> (value: JSONValue, place: Place) {

@@ -70,30 +70,43 @@ struct CarrierToolTests {
     }
 
     @Test(
-        "diagnose names the carrier of a moved envelope, and has no finding for an app that names it",
-        arguments: [Carrier.text, .expo, .oneSignal])
-    func diagnosis(_ carrier: Carrier) throws {
+        "diagnose names the carrier of a push for an app that names another one",
+        arguments: Carrier.allCases, Carrier.allCases)
+    func otherCarrier(_ carrier: Carrier, _ declared: Carrier) throws {
+        guard carrier.path != declared.path || carrier.isText != declared.isText else { return }
         let sealed = try place.sealed(to: "Keys/ios", "--carrier", carrier.rawValue)
-        let found = try place.run(["diagnose", "--at", Workplace.now], stdin: sealed)
-        #expect(found.exit == 65 && found.text.contains("--carrier \(carrier.rawValue)"), "\(found)")
-        let named = try place.run(
-            ["diagnose", "--at", Workplace.now, "--carrier", carrier.rawValue], stdin: sealed)
-        #expect(named.isSuccess, "\(named)")
+        let found = try place.run(
+            ["diagnose", "--at", Workplace.now, "--carrier", declared.rawValue, "--json"], stdin: sealed)
+        let named = carrier.path == ["pushcrypt"] && !carrier.isText ? "apns" : carrier.rawValue
+        #expect(found.exit == 65 && found.text.contains("the carrier \(named),"), "\(found)")
     }
 
-    @Test("diagnose reads a request to Expo as the payload that arrives, also in an array")
-    func expoRequest() throws {
-        let seal = ["seal", "--to", "Keys/ios", "--carrier", "expo", "--request"] + Workplace.atTopic([])
-        var message = try Payload.object(place.run(seal, stdin: Workplace.inner).payload)
-        message["to"] = "ExponentPushToken[x]"
-        let diagnose = ["diagnose", "--at", Workplace.now, "--carrier", "expo", "--keys", "Keys/ios"]
-        for request in [message as Any, [message]] {
-            let found = try place.run(diagnose + ["--topic", Workplace.topic], stdin: Payload.data(request))
+    @Test(
+        "diagnose opens a push, and a request to its service, for an app that names the carrier",
+        arguments: Carrier.allCases)
+    func diagnosis(_ carrier: Carrier) throws {
+        let seal = ["seal", "--to", "Keys/ios", "--carrier", carrier.rawValue] + Workplace.atTopic([])
+        let diagnose = ["diagnose", "--at", Workplace.now, "--carrier", carrier.rawValue, "--keys", "Keys/ios"]
+        let isForService = carrier == .text || carrier == .fcm || carrier.writesAPS
+        for options in isForService ? [[], ["--request"]] : [[]] {
+            let sealed = try place.run(seal + options, stdin: Workplace.inner).payload
+            let found = try place.run(diagnose + ["--topic", Workplace.topic], stdin: sealed)
             #expect(found.isSuccess, "\(found)")
         }
-        message["mutableContent"] = nil
-        let found = try place.run(diagnose, stdin: Payload.data([message]))
-        #expect(found.exit == 65 && found.text.contains("mutable-content"), "\(found)")
+    }
+
+    @Test(
+        "diagnose names what a request to Expo or OneSignal lacks, also in an array",
+        arguments: [Carrier.expo, .oneSignal])
+    func request(_ carrier: Carrier) throws {
+        let seal = ["seal", "--to", "Keys/ios", "--carrier", carrier.rawValue, "--request"] + Workplace.atTopic([])
+        var message = try Payload.object(place.run(seal, stdin: Workplace.inner).payload)
+        message[carrier == .expo ? "mutableContent" : "mutable_content"] = nil
+        let diagnose = ["diagnose", "--at", Workplace.now, "--carrier", carrier.rawValue, "--keys", "Keys/ios"]
+        for request in [message as Any, [message]] {
+            let found = try place.run(diagnose, stdin: Payload.data(request))
+            #expect(found.exit == 65 && found.text.contains("mutable-content"), "\(found)")
+        }
     }
 
     @Test(

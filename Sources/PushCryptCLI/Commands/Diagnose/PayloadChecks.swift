@@ -89,8 +89,14 @@ enum PayloadChecks {
         let payload = facts.payload
         guard let envelope = payload.envelope, payload.reportedFailure == nil else { return nil }
         var seen: [String] = []
-        if let place = payload.otherPlace { seen.append("it is at \(place), not next to aps") }
+        let places = payload.places.joined(separator: " or ")
+        if let place = payload.otherPlace { seen.append("it is at \(place), and the app looks for \(places)") }
+        if payload.isAtTwoPlaces { seen.append("more than one of \(places) has a value") }
+        if payload.carrier == .apns, payload.otherPlace == nil {
+            seen.append("pushcrypt is an object; the app looks for a string with JSON in it")
+        }
         if payload.envelopeIsText { seen.append("pushcrypt is a string with JSON in it; it must be an object") }
+        let placeCount = seen.count
         if envelope.kind != .object {
             seen.append("pushcrypt is \(envelope.kindText); it must be an object")
         } else {
@@ -101,7 +107,7 @@ enum PayloadChecks {
             seen += ["kid", "skid"].compactMap { name in envelope[name].flatMap { keyID($0, name, facts) } }
         }
         guard !seen.isEmpty else { return nil }
-        if let carrier = payload.carrier, seen.count == 1 {
+        if let carrier = payload.carrier, seen.count == placeCount {
             return Finding(
                 .envelopeChanged, "The push came by the carrier \(carrier), which the app doesn't name.",
                 seen.map { "payload: \($0)" },

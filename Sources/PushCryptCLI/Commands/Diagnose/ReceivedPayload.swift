@@ -29,6 +29,10 @@ struct ReceivedPayload {
     private(set) var envelope: JSONValue?
     /// Where `pushcrypt`, or an object with its members, is; nil if it is where the extension looks for it.
     private(set) var otherPlace: String?
+    /// Where the extension looks for it.
+    let places: [String]
+    /// Whether two of the places have a value.
+    private(set) var isAtTwoPlaces = false
     private(set) var envelopeIsText = false
     /// The carrier whose place the envelope has, if the app doesn't look there.
     private(set) var carrier: Carrier?
@@ -44,6 +48,7 @@ struct ReceivedPayload {
 
     /// - Parameter places: where the app's extension looks for the envelope.
     init(_ input: [UInt8], at places: EnvelopePlaces = .standard) {
+        self.places = places.names
         // `seal` prints a newline after a payload.
         text = input.last == .newline ? input.dropLast() : input
         byteCount = text.count
@@ -100,16 +105,21 @@ extension ReceivedPayload {
             let isRequest = headers?.members.contains { $0.name.lowercased().hasPrefix("apns-") } == true
             if isRequest { requestHeaders = headers } else { wrapping = .inside("payload") }
         }
-        if let payload = Self.payload(ofExpo: top) { (top, byteCount) = (payload, payload.range.count) }
+        if let payload = ServiceRequest.payload(of: top) { (top, byteCount) = (payload, payload.range.count) }
         root = top.kind == .object ? top : nil
-        if let found = root.flatMap({ try? places.envelope(in: $0) }) {
-            envelope = found
-            return
+        if let root {
+            if let found = try? places.envelope(in: root) {
+                envelope = found
+                return
+            }
+            isAtTwoPlaces = places.hasTwo(in: root)
+            let carriers = isAtTwoPlaces ? [] : Carrier.allCases
+            carrier = carriers.first { (try? EnvelopePlaces([$0]).envelope(in: root))?.kind == .object }
         }
-        carrier = root.flatMap { root in
-            Carrier.allCases.first { (try? EnvelopePlaces([$0]).envelope(in: root))?.kind == .object }
+        if let envelope = root?["pushcrypt"] {
+            if !places.names.contains("pushcrypt") { otherPlace = "pushcrypt" }
+            return take(envelope)
         }
-        if let envelope = root?["pushcrypt"] { return take(envelope) }
         if let found = Self.search(top, where: { $0["pushcrypt"] }) {
             if found.holder["aps"] != nil {
                 enter(found, of: top)
@@ -124,26 +134,6 @@ extension ReceivedPayload {
         }
         // A payload that was never sealed may be wrapped, too.
         if root?["aps"] == nil, let found = Self.search(top, where: { $0["aps"] }) { enter(found, of: top) }
-    }
-
-    /// The payload that a device receives of the first message in a request to Expo; nil for anything else.
-    private static func payload(ofExpo value: JSONValue) -> JSONValue? {
-        let first = value.kind == .array ? value.elements.first : value
-        guard let message = first, message["to"] != nil, let data = message["data"], data["pushcrypt"] != nil else {
-            return nil
-        }
-        func object(_ members: [(String, JSONValue?)]) -> String {
-            let present = members.compactMap { name, value in
-                value.map { "\"\(name)\":" + String(decoding: $0.rawBytes, as: UTF8.self) }
-            }
-            return "{" + present.joined(separator: ",") + "}"
-        }
-        let alert = object(["title", "subtitle", "body"].map { ($0, message[$0]) })
-        let others = object(["sound", "badge"].map { ($0, message[$0]) }).dropFirst()
-        let mutable = message["mutableContent"]?.boolean == true ? #","mutable-content":1"# : ""
-        let aps = #"{"alert":\#(alert)\#(mutable)"# + (others == "}" ? "" : ",") + others
-        let payload = #"{"aps":\#(aps),"body":\#(object([("pushcrypt", data["pushcrypt"])]))}"#
-        return (try? JSONText(Array(payload.utf8)))?.root
     }
 
     private mutating func enter(_ found: Found, of top: JSONValue) {

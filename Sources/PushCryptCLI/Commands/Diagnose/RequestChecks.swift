@@ -181,12 +181,15 @@ enum RequestChecks {
         + "use the "
         + "key of the team that owns the app."
     private static let deleted =
-        "The app was deleted from the device, or has a newer token. Delete this token: the app uploads its token "
-        + "when it starts."
+        "The app was deleted from the device, or has a newer token. Delete this token, if it was stored before the "
+        + "timestamp of the answer: the app uploads its token when it starts."
     private static let provider =
         "Check the key id (kid), the team id (iss), the .p8 file and the server's clock, and make a new provider "
         + "token every "
         + "20 to 60 minutes."
+    private static let manyTokens =
+        "Make one provider token for all connections and processes of the key, and another one only after 20 minutes: "
+        + "some clients make one for each connection."
     private static let later = "Send the push again later, with growing pauses."
 
     /// What to do about Apple's reasons, except those that say it themselves.
@@ -195,7 +198,7 @@ enum RequestChecks {
         "BadCertificateEnvironment": environment,
         "DeviceTokenNotForTopic": bundle, "BadTopic": bundle, "TopicDisallowed": bundle, "MissingTopic": bundle,
         "Unregistered": deleted, "ExpiredToken": deleted, "ExpiredProviderToken": provider,
-        "InvalidProviderToken": provider, "MissingProviderToken": provider, "TooManyProviderTokenUpdates": provider,
+        "InvalidProviderToken": provider, "MissingProviderToken": provider, "TooManyProviderTokenUpdates": manyTokens,
         "TooManyRequests": later, "InternalServerError": later, "ServiceUnavailable": later, "Shutdown": later,
         "PayloadTooLarge":
             "Give the body of the refused request: a backend or relay may add members after sealing. Move long "
