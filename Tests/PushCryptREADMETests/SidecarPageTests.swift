@@ -42,11 +42,15 @@ struct SidecarPageTests {
                     with open("answers", "w") as file:
                         for number in range(600):
                             file.write(json.dumps(answers[number]) + "\n")
-                    async with Sealer("--to", "nothing", "--topic", "a.b") as sealer:
-                        try:
-                            await sealer.seal({"payload": {}})
-                        except RuntimeError as error:
-                            print(error)
+                    for command in ["pushcrypt", "./none"]:
+                        wrong = Sealer("--to", "nothing", "--topic", "a.b")
+                        wrong.command[0] = command
+                        async with wrong:
+                            for _ in range(2):
+                                try:
+                                    await wrong.seal({"payload": {}})
+                                except (RuntimeError, OSError) as error:
+                                    print(error)
 
 
                 asyncio.run(main())
@@ -72,8 +76,11 @@ struct SidecarPageTests {
                 await Promise.all(Array.from({ length: 100 }, worker));
                 sealer.close();
                 writeFileSync("answers", answers.map((answer) => JSON.stringify(answer) + "\n").join(""));
-                const wrong = new Sealer("--to", "nothing", "--topic", "a.b");
-                await wrong.seal({ payload: {} }).catch((error) => console.log(error.message));
+                for (const path of [process.env.PATH, "none"]) {
+                  process.env.PATH = path;
+                  const wrong = new Sealer("--to", "nothing", "--topic", "a.b");
+                  for (let count = 0; count < 2; count++) await wrong.seal({ payload: {} }).catch((error) => console.log(error.message));
+                }
                 """#)
     }
 
@@ -101,7 +108,10 @@ struct SidecarPageTests {
             "jq -r '.pushcrypt.request.headers[\"apns-topic\"]' answers | sort -u",
         ])
         try #require(outputs.count == 6)
-        #expect(outputs[1] == "the sealer ended three times without an answer")
+        // Both calls fail, with a keyset that doesn't exist and with a program that doesn't.
+        let errors = outputs[1].split(separator: "\n")
+        #expect(errors.prefix(2).allSatisfy { $0 == "the sealer ended three times without an answer" })
+        #expect(errors.count == 4 && errors.suffix(2).allSatisfy { $0.contains("ENOENT") || $0.contains("./none") })
         #expect(outputs[2].split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) } == ["600", "600"])
         #expect(outputs[4].trimmingCharacters(in: .whitespaces) == "600" && outputs[5] == "com.example.app")
     }
