@@ -45,7 +45,8 @@ struct KeyFileTests {
     private static let files = [
         ("phone.json", "a key with secret members (JWK)"), ("plain.keyset", "a keyset"),
         ("public.json", "a set of public keys"), ("private.json", "a key with secret members (JWK)"),
-        ("array.json", "a file with a private key"), ("row.json", "a file with a private key"),
+        ("array.json", "a key with secret members (JWK) inside"),
+        ("row.json", "a key with secret members (JWK) inside"),
         ("bom.json", "a key or a damaged file with one"), ("cut.json", "a key or a damaged file with one"),
         ("key.pem", "a key or a damaged file with one"),
         ("private.pem", "a PEM file with a private key"), ("private.der", "a DER file with a private key"),

@@ -63,7 +63,7 @@ enum KeyFile {
         if root["publishers"]?.kind == .array { return "the pins of an app" }
         if root["payload"]?.kind == .string, root["signatures"]?.kind == .array { return "a signed set of sender keys" }
         if isReference(root) { return "the reference of an encrypted file, with its key" }
-        return isPrivate ? "a file with a private key" : nil
+        return isPrivate ? "a key with secret members (JWK) inside" : nil
     }
 
     /// Whether a key with a secret member is anywhere in the value.

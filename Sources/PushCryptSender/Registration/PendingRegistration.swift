@@ -59,7 +59,8 @@ public struct PendingRegistration: Sendable {
         do { digest = try DefaultBackend.shared.sha256(answer.code.bytes) } catch { throw SenderError(error) }
         guard constantTimeEqual(digest.bytes, codeDigest.bytes) else {
             throw SenderError(
-                .possessionNotProven, "the answer for key \(registration.kid) is wrong: another key, record or host")
+                .possessionNotProven,
+                "the answer for key \(registration.kid) is wrong: another key, record (byte for byte) or host")
         }
         return registration
     }

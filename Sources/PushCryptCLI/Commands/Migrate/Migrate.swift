@@ -148,6 +148,10 @@ struct MigrationPlan {
             let place = numbers.isEmpty ? "" : " (\(numbers.count == 1 ? "line" : "lines") \(shown))"
             if count > 0 { lines.append("  \("\(count)".padded(to: 8)) \(text)\(place)") }
         }
+        // Signed, in suite 1, to APNs itself.
+        let direct = self.fit(.p256, .apns)
+        add(direct.shortened.count, "need a shortened body in suite 1 with apns", direct.shortened)
+        add(direct.offloaded.count, "need an offload in suite 1 with apns", direct.offloaded)
         add(sounds, "show outside that they have a sound")
         add(contentAvailable, "show outside content-available")
         add(silent.count, "are silent: no extension sees them, and they aren't sealed", silent)

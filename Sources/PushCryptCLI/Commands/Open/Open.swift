@@ -75,8 +75,7 @@ struct Open: ParsableCommand {
             try StandardStreams.writeLine(
                 (fallback ?? .outer).fallback.payload(for: payload, failure.failure, carriers: carriers.set))
             let isEmpty = payload.allSatisfy(\.isWhiteSpace)
-            let hint = failure.failure == .undecryptable ? "`pushcrypt diagnose` looks for the cause" : nil
-            let reason = isEmpty ? input.emptiness : failure.reason ?? hint
+            let reason = isEmpty ? input.emptiness : failure.reason ?? "`pushcrypt diagnose` looks for the cause"
             throw Failure(.dataError, OpeningFailure(failure: failure.failure, reason: reason).text)
         }
     }

@@ -103,7 +103,7 @@ struct RegistrationWorker: LineWorker {
             }
             requirements = names.reduce([]) { $0.union(known[$1] ?? []) }
         }
-        let registration = try Registration(json: line.content("record"), requiring: requirements)
+        let registration = try Registration(json: line.text("record").utf8, requiring: requirements)
         let challenge = try sealer.challenge(registration, host: line.text("host"))
         return ["challenge": String(decoding: challenge.json, as: UTF8.self), "pending": challenge.pending]
     }
@@ -141,7 +141,7 @@ struct RegistrationWorker: LineWorker {
             }
         }
         return StoredRegistration(
-            try Registration(json: row.content("record"), requiring: []), account: try row.text("account"),
+            try Registration(json: row.text("record").utf8, requiring: []), account: try row.text("account"),
             deviceToken: try row.text("deviceToken"), environment: environment)
     }
 

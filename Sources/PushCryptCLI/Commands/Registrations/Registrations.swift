@@ -9,12 +9,12 @@ struct Registrations: ParsableCommand {
         discussion: """
             Each line of stdin is an object with "op", and is answered by a line on stdout, in the same order:
 
-            {"op": "challenge", "record": TEXT, "host": HOST, "requiring"?: ["psk", "asymmetric"]} is answered by {"challenge", \
-            "pending"}. TEXT is the upload, byte for byte. Send "challenge" to the app. Store "pending" under its "id", with the \
+            {"op": "challenge", "record": TEXT, "host": HOST, "requiring"?: ["psk", "asymmetric"]} is answered by {"challenge": TEXT, \
+            "pending": OBJECT}. The record is the upload, byte for byte, and not parsed. Send the challenge to the app. Store "pending" under its "id", with the \
             account and the device token: it has the record, which is a secret.
 
             {"op": "confirm", "answer": TEXT, "pending": OBJECT} is answered by {"record", "kid", "suite"}. Delete the row of \
-            "pending" before: a challenge has one answer.
+            "pending" before, whose id is "registration" of the answer: a challenge has one answer.
 
             {"op": "change", "upload": ROW, "stored": [ROW, ...], "proven": BOOLEAN, "allowsLowerSuite"?: BOOLEAN} is answered by \
             {"write": BOOLEAN, "remove": [KID, ...]}. ROW is {"record": TEXT, "account": TEXT, "deviceToken": TEXT, \
