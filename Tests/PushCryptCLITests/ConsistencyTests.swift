@@ -37,7 +37,7 @@ struct ConsistencyTests {
         "blob open": "it writes a file and prints nothing", "keys create": "it prints the kid",
         "keys import": "it prints the kid", "keys export": "it prints keys", "keys destroy": "it prints one change",
         "keys secret add": "it prints one change", "keys secret set": "it prints one change",
-        "keys secret remove": "it prints one change",
+        "keys secret remove": "it prints one change", "registrations": "its answers are JSON",
     ]
 
     @Test("every command that prints a result has --json, and docs/cli.md describes its output")

@@ -83,6 +83,6 @@ struct PayloadFileTests {
     @Test("zsh completes FILE with the names of files")
     func completion() throws {
         let script = try CLI.run(["--generate-completion-script", "zsh"]).text
-        #expect(script.components(separatedBy: "':FILE:_files'").count == 6)
+        #expect(script.components(separatedBy: "':FILE:_files'").count == 7)
     }
 }
