@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import subprocess
 import time
@@ -65,11 +66,12 @@ class StandIn:
     def __init__(self, folder: Path) -> None:
         self.key, self.certificate = folder / "provider.p8", folder / "server.pem"
         port = folder / "port"
-        program = build.swift_product("apns-stand-in", BACKEND)
         files = ["--provider-key", self.key, "--certificate", self.certificate, "--port-file", port]
         # It prints every push.
         self.process = subprocess.Popen(
-            [str(program), *PROVIDER, *map(str, files)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            [str(build.python_of_peers()), "-m", "pushcrypt.standin", *PROVIDER, *map(str, files)],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": str(REPOSITORY / "Senders/python/src")})
         for _ in range(100):
             if port.exists():
                 break

@@ -20,38 +20,15 @@ let package = Package(
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-        .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
-        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
-        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     ],
     targets: [
-        // A server that behaves as the documentation of APNs describes.
-        .target(
-            name: "APNsStandIn",
-            dependencies: [
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOHTTP2", package: "swift-nio-http2"),
-                .product(name: "NIOHPACK", package: "swift-nio-http2"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "X509", package: "swift-certificates"),
-                .product(name: "SwiftASN1", package: "swift-asn1"),
-                .product(name: "Crypto", package: "swift-crypto"),
-            ], swiftSettings: settings),
-        .executableTarget(
-            name: "apns-stand-in",
-            dependencies: [
-                "APNsStandIn", .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ], swiftSettings: settings),
         // The service with its command line.
         .target(
             name: "PushBackend",
@@ -103,26 +80,23 @@ let package = Package(
         .target(
             name: "BackendTestSupport",
             dependencies: [
-                "APNsStandIn",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
             ], path: "Tests/Support", swiftSettings: settings),
+        // Those of Senders/swift, because this package compiles it anyway.
         .testTarget(
-            name: "APNsStandInTests",
+            name: "PusherTests",
             dependencies: [
-                "APNsStandIn", "apns-stand-in", "PushBackend", "BackendTestSupport",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+                "BackendTestSupport", .product(name: "PushCryptAPNs", package: "pushcrypt-apns"),
+                .product(name: "PushCryptSender", package: "pushcrypt"),
             ], swiftSettings: settings),
         .testTarget(
             name: "FirstPushTests",
             dependencies: [
-                "first-push", "APNsStandIn", "BackendTestSupport",
+                "first-push", "BackendTestSupport",
                 .product(name: "PushCryptAPNs", package: "pushcrypt-apns"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "PushCryptExtension", package: "pushcrypt"),
@@ -131,7 +105,7 @@ let package = Package(
         .testTarget(
             name: "PushBackendTests",
             dependencies: [
-                "APNsStandIn", "PushBackend", "BackendTestSupport",
+                "PushBackend", "BackendTestSupport",
                 .product(name: "PushCryptSender", package: "pushcrypt"),
                 .product(name: "PushCryptExtension", package: "pushcrypt"),
                 .product(name: "Hummingbird", package: "hummingbird"),

@@ -64,7 +64,7 @@ class Scene:
         self.log = stack.enter_context(open(folder / "service.log", "wb"))
         pushes = stack.enter_context(open(folder / "pushes.jsonl", "wb"))
         apns = subprocess.Popen(
-            [options.programs / "apns-stand-in", "--provider-key", "provider.p8", *PROVIDER, "--certificate",
+            [sys.executable, "-m", "pushcrypt.standin", "--provider-key", "provider.p8", *PROVIDER, "--certificate",
              "apns.pem", "--port-file", "apns.port"], cwd=folder, stdout=pushes, stderr=subprocess.DEVNULL)
         stack.callback(self.end, apns, signal.SIGKILL)
         self.apns = f"https://127.0.0.1:{self.port_of(apns, 'apns.port')}"
@@ -120,7 +120,7 @@ class Scene:
         return str(next(key["kid"] for key in keys if key["state"] == state))
 
     def order(self, path: str, **body: Any) -> None:
-        """Sends a request to /stand-in/, which ControlRequest.swift describes."""
+        """Sends a request to /stand-in/, which `Server.control` describes."""
         subprocess.run(["curl", "--silent", "--fail", "--cacert", self.folder / "apns.pem",
                         f"{self.apns}/stand-in/{path}", "--data", json.dumps(body)], check=True)
 
@@ -389,7 +389,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pushcrypt", type=pathlib.Path, required=True, help="the tool pushcrypt")
     parser.add_argument("--programs", type=pathlib.Path, required=True,
-                        help="the folder with push-service and apns-stand-in")
+                        help="the folder with push-service")
     parser.add_argument("--suite", default="p256", help="the suite of the phones' keys")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     commands.add_parser("demo", help="show one phone and a rotation").set_defaults(run=demo)

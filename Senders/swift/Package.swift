@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, so that a backend with another HTTP client resolves none of this.
+// A package of its own, so that a backend with another HTTP client resolves none of this. Examples/backend tests it.
 let package = Package(
     name: "pushcrypt-apns",
     platforms: [.macOS(.v14)],
@@ -19,6 +19,5 @@ let package = Package(
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),
-        .testTarget(name: "PushCryptAPNsTests", dependencies: ["PushCryptAPNs"]),
     ],
     swiftLanguageModes: [.v6])

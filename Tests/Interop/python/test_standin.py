@@ -274,7 +274,7 @@ class StandInTests(unittest.TestCase):
                     self.assertEqual(self.post(client), (503, {"reason": "Shutdown"}))
                     self.assertEqual(self.post(client), (200, None))
                     line = json.loads(process.stdout.readline())
-                    self.assertEqual((line["token"], line["topic"]), (TOKEN, TOPIC))
+                    self.assertEqual((line["token"], line["headers"]["apns-topic"]), (TOKEN, TOPIC))
                     for path, order, status in (
                         ("devices/end", {"token": TOKEN}, 200), ("faults", {"fault": "none"}, 400), ("devices", {}, 400), ("x", {}, 404)):
                         self.assertEqual(client.post(f"/stand-in/{path}", json=order).status_code, status)

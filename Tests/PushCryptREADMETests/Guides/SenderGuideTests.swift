@@ -9,7 +9,7 @@ import Testing
     @Test("the first page shows the files of the two examples, and no other Swift code") func showsTheseFiles() throws {
         let blocks = try Documents.blocks(of: "swift", in: Self.guides + "PushCryptSender.md").map { $0.text + "\n" }
         let files = [
-            "Senders/swift/Tests/PushCryptAPNsTests/Reminders.swift",
+            "Examples/backend/Tests/PusherTests/Reminders.swift",
             "Examples/senders/with-apnswift/Sources/SealedPushes/SealedPushes.swift",
         ]
         #expect(try blocks == files.map(Documents.text(of:)))

@@ -1,4 +1,3 @@
-import APNsStandIn
 import ArgumentParser
 import BackendTestSupport
 import Foundation
@@ -9,7 +8,8 @@ import Testing
 
 @testable import first_push
 
-@Suite("the program first-push") struct FirstPushTests {
+@Suite("the program first-push", .enabled(if: RunningStandIn.isAvailable, RunningStandIn.requirement))
+struct FirstPushTests {
     private static let topic = "com.example.app"
     private static let deviceToken = "aa11"
 
@@ -19,13 +19,14 @@ import Testing
             let keys = SigningKeys()
             let phone = try await TestDevice(
                 topic: Self.topic, senders: .pinned(try TrustedSenders(json: keys.publicKey)))
-            apns.standIn.add(token: Self.deviceToken, topic: Self.topic)
+            try await apns.add(token: Self.deviceToken, topic: Self.topic)
             try await send(to: phone, signedBy: keys, apns)
-            let push = try #require(apns.accepted.first)
+            let push = try #require(try apns.accepted.first)
             let reception = await phone.receive(
                 Data(push.payload),
                 PushHeaders(
-                    topic: push.topic, pushType: push.pushType, expiration: push.expiration.map(UnixTime.init)))
+                    topic: push.headers["apns-topic"] ?? "", pushType: push.headers["apns-push-type"],
+                    expiration: push.headers["apns-expiration"].flatMap(Int64.init).map(UnixTime.init)))
             #expect(reception.isRestored)
             let banner = phone.device.center.lockScreen.groups.first?.banners.first
             #expect(banner?.title == "Dr. Amara Osei" && banner?.body == "Your results are in.")
@@ -36,7 +37,7 @@ import Testing
     func refusal() async throws {
         try await RunningStandIn.with { apns in
             let phone = try await TestDevice(topic: Self.topic)
-            apns.standIn.add(token: "bb22", topic: Self.topic)
+            try await apns.add(token: "bb22", topic: Self.topic)
             let refusal = await #expect(throws: FirstPush.NotSent.self) {
                 try await send(to: phone, signedBy: SigningKeys(), apns)
             }
@@ -44,7 +45,7 @@ import Testing
                 Issue.record("\(refusal.map { "\($0)" } ?? "no error")")
                 return
             }
-            #expect(apns.accepted.isEmpty)
+            #expect(try apns.accepted.isEmpty)
         }
     }
 

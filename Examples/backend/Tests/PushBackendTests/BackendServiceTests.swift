@@ -29,7 +29,9 @@ import Testing
         await #expect(throws: ConfigurationError.self) { try await start(SigningKeys(), change) }?.option
     }
 
-    @Test("a port that another program uses is refused, and the error names the options and the address")
+    @Test(
+        "a port that another program uses is refused, and the error names the options and the address",
+        .enabled(if: RunningStandIn.isAvailable, RunningStandIn.requirement))
     func usedPort() async throws {
         try await RunningStandIn.with { other in
             let port = try #require(UInt16(other.base.split(separator: ":").last ?? ""))

@@ -1,4 +1,3 @@
-import APNsStandIn
 import AsyncHTTPClient
 import BackendTestSupport
 import Foundation
@@ -52,7 +51,7 @@ struct Sending {
         keys = SigningKeys()
         signingKeys = try KeysetWatcher(file: keys.path)
         phone = try Phone(trusting: keys)
-        apns.standIn.add(token: Self.deviceToken, topic: Self.topic)
+        try await apns.add(token: Self.deviceToken, topic: Self.topic)
         registration = try await test.register(
             RegistrationUpload(
                 user: "zoe", token: Self.deviceToken, environment: .production, record: Data(phone.record.utf8),
@@ -90,7 +89,7 @@ struct Sending {
     ///   - fault: what the stand-in does instead of accepting it.
     @discardableResult
     func attempt(_ delivery: ClaimedDelivery? = nil, _ fault: Fault? = nil) async throws -> DeliveryOutcome.Result {
-        if let fault { apns.standIn.order(fault) }
+        if let fault { try await apns.order(fault) }
         let next = try await delivery == nil ? claim() : nil
         let outcome = await worker.attempt(try #require(delivery ?? next))
         try await test.store.record([outcome], at: clock.now)

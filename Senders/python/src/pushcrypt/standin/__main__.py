@@ -37,7 +37,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--streams", type=int, default=1_000, help="the streams of a connection, after a valid token")
     parser.add_argument(
         "--faults", metavar="FILE", help='JSON lines {"fault": KIND, "times": N}, for the first pushes. KIND is answer, with the "reason" of '
-        'APNs and perhaps "retryAfter"; delay, with "milliseconds"; ' + ", ".join(_without_members(get_args(FaultKind))))
+        'APNs and perhaps "retryAfter" and "timestamp"; delay, with "milliseconds"; ' + ", ".join(_without_members(get_args(FaultKind))))
     parser.add_argument("--tokens-per", choices=("key", "connection"), default="key", help="where another token within 20 minutes is "
                         "too many; reports about APNs differ. Clients such as aioapns make one for each connection")
     return parser.parse_args()

@@ -50,6 +50,10 @@ class Refusal(Exception):
     def status(self) -> int:
         return self.undocumented_status or STATUSES[self.reason]
 
+    def at(self, seconds: float) -> Refusal:
+        """With a time, if it is 410 and has none."""
+        return replace(self, timestamp=int(seconds * 1_000)) if self.status == 410 and self.timestamp is None else self
+
     @property
     def body(self) -> bytes:
         body: dict[str, Any] = {"reason": self.reason}
@@ -68,13 +72,13 @@ class Fault:
 
     @classmethod
     def ordered(cls, order: Mapping[str, Any]) -> Fault:
-        """{"fault": KIND, "reason": REASON, "retryAfter": SECONDS, "milliseconds": N}. Raises ValueError."""
+        """{"fault": KIND, "reason": REASON, "retryAfter": SECONDS, "timestamp": MILLISECONDS, "milliseconds": N}. Raises ValueError."""
         kind: Any = order.get("fault")
         reason = order.get("reason")
         if kind == "answer":
             if reason not in STATUSES:
                 raise ValueError("the reason is none of Apple's: " + ", ".join(STATUSES))
-            return cls("answer", Refusal(reason, retry_after=order.get("retryAfter")))
+            return cls("answer", Refusal(reason, timestamp=order.get("timestamp"), retry_after=order.get("retryAfter")))
         if kind not in get_args(FaultKind):
             raise ValueError("the fault is none of " + ", ".join(get_args(FaultKind)))
         return cls(kind, milliseconds=int(order.get("milliseconds", 1_000)))
@@ -86,17 +90,13 @@ class AcceptedPush:
 
     token: str
     payload: bytes
-    id: str
-    topic: str
-    push_type: str
-    priority: int
-    expiration: int | None
-    collapse_id: str | None
+    headers: Mapping[str, str]
+    """Those of APNs, with `apns-id` of the answer."""
 
     @property
     def line(self) -> bytes:
-        """{"token": TOKEN, "topic": TOPIC, "payload": PAYLOAD} and a newline, for `pushcrypt simulate`."""
-        head = json.dumps({"token": self.token, "topic": self.topic}, separators=(",", ":"))[:-1].encode()
+        """{"token": TOKEN, "headers": HEADERS, "payload": PAYLOAD} and a newline, for `pushcrypt simulate`."""
+        head = json.dumps({"token": self.token, "headers": dict(self.headers)}, separators=(",", ":"))[:-1].encode()
         return head + b',"payload":' + self.payload.replace(b"\n", b" ").replace(b"\r", b" ") + b"}\n"
 
 
@@ -149,11 +149,10 @@ class StandIn:
             if answer.fault is not None:
                 self.counts["faults"] += 1
                 if answer.fault.refusal is not None:
-                    has_ended = answer.fault.refusal.status == 410
-                    raise replace(answer.fault.refusal, timestamp=int(self.clock() * 1_000)) if has_ended else answer.fault.refusal
+                    raise answer.fault.refusal.at(self.clock())
             if answer.fault is None or answer.fault.kind in _ACCEPTED:
                 self.counts["accepted"] += 1
-                self.deliver(replace(push, id=answer.id))
+                self.deliver(push)
         except Refusal as refusal:
             self.counts[refusal.reason] += 1
             answer.refusal = refusal
@@ -192,8 +191,7 @@ class StandIn:
         answer.is_authenticated = True
         _check_payload(body, push_type)
         self._check_device(token, topic, push_type)
-        return AcceptedPush(token, body, answer.id, topic, push_type, int(priority),
-                            None if expiration is None else int(expiration), collapse_id)
+        return AcceptedPush(token, body, {name: given[name] for name in _SINGLE[1:] if name in given} | {"apns-id": answer.id})
 
     def _check_device(self, token: str, topic: str, push_type: str) -> None:
         device = self._devices.get(token)

@@ -211,7 +211,7 @@ class Server:
 
         POST /stand-in/devices       {"token": HEX, "topic": TOPIC}                                  adds a device
         POST /stand-in/devices/end   {"token": HEX}                                                  answers 410 from now on
-        POST /stand-in/faults        {"fault": KIND, "times": N, "reason": R, "retryAfter": S}       adds faults
+        POST /stand-in/faults        {"fault": KIND, "times": N, "reason": R, "retryAfter": SECONDS, "timestamp": MILLISECONDS} adds faults
         POST /stand-in/go-away       {}                                                              GOAWAY on every connection
         GET  /stand-in/counts                                                                        what was counted
         """
