@@ -92,7 +92,7 @@ public struct KeysetSecret: Sendable {
     /// Reads a passphrase from an inherited descriptor to its end and drops one newline there. Doesn't close it.
     ///
     /// - Throws: `KeystoreError` with `inputOutput`, `secretNeeded` as ``passphraseFile(_:)`` and for a terminal.
-    public static func passphraseDescriptor(_ descriptor: Int32) throws -> KeysetSecret {
+    package static func passphraseDescriptor(_ descriptor: Int32) throws -> KeysetSecret {
         guard isatty(descriptor) == 0 else {
             throw KeystoreError(
                 .secretNeeded, "descriptor \(descriptor) is a terminal, which would show the passphrase")

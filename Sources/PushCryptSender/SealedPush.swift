@@ -35,9 +35,6 @@ public struct SealedPush: Hashable, Sendable {
     /// The request body as Foundation's `Data`, a copy.
     public var json: Data { Data(bytes) }
 
-    /// Calls `body` with the request body, without a copy.
-    public func withBytes<Result>(_ body: (Span<UInt8>) throws -> Result) rethrows -> Result { try body(bytes.span) }
-
     /// The length of the request body.
     public var byteCount: Int { bytes.count }
 

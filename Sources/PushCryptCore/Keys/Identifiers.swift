@@ -1,7 +1,7 @@
 /// The id of a key: base64url of the first 8 bytes of its RFC 7638 SHA-256 thumbprint, 11 characters. Not a secret.
 public struct KeyID: Hashable, Sendable, Comparable, CustomStringConvertible {
     /// The number of characters of a key id.
-    public static let characterCount = 11
+    package static let characterCount = 11
     /// The number of bytes that a key id encodes.
     public static let byteCount = 8
 

@@ -60,10 +60,10 @@ public struct Suite: RawRepresentable, Hashable, Sendable, CaseIterable {
     }
 
     /// Whether recorded messages stay secret from an attacker who has a quantum computer later: suites 3 and 4.
-    public var isPostQuantum: Bool { self == .xWing || self == .shared }
+    package var isPostQuantum: Bool { self == .xWing || self == .shared }
 
     /// Whether the suite ranks at least as high as another one. Suites 3 and 4 rank above 1 and 2; otherwise suites are equal.
-    public func isAtLeast(_ minimum: Suite) -> Bool { isPostQuantum || !minimum.isPostQuantum }
+    package func isAtLeast(_ minimum: Suite) -> Bool { isPostQuantum || !minimum.isPostQuantum }
 
     /// Whether this machine's cryptographic library has the suite's algorithms.
     public var isAvailable: Bool { keyPairType.map(DefaultBackend.shared.supports) ?? true }

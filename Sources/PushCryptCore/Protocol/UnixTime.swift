@@ -27,7 +27,7 @@ public struct UnixTime: Hashable, Comparable, Sendable {
     }
 
     /// The integers that the protocol allows: 0...2^53-1.
-    public static let protocolRange: ClosedRange<Int64> = 0...(1 << 53 - 1)
+    package static let protocolRange: ClosedRange<Int64> = 0...(1 << 53 - 1)
 }
 
 /// RFC 3339 section 5.6, strictly: a day that the month doesn't have and a missing offset are refused.
