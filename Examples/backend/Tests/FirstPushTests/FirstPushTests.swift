@@ -25,7 +25,7 @@ struct FirstPushTests {
             let reception = await phone.receive(
                 Data(push.payload),
                 PushHeaders(
-                    topic: push.headers["apns-topic"] ?? "", pushType: push.headers["apns-push-type"],
+                    topic: push.headers["apns-topic"] ?? "", pushType: push.headers["apns-push-type"] ?? "",
                     expiration: push.headers["apns-expiration"].flatMap(Int64.init).map(UnixTime.init)))
             #expect(reception.isRestored)
             let banner = phone.device.center.lockScreen.groups.first?.banners.first

@@ -1,5 +1,8 @@
 public import AsyncHTTPClient
 public import Foundation
+import NIOCore
+import NIOFoundationCompat
+import NIOHTTP1
 import NIOSSL
 public import Testing
 
