@@ -280,6 +280,10 @@ class StandInTests(unittest.TestCase):
                         self.assertEqual(client.post(f"/stand-in/{path}", json=order).status_code, status)
                     status, answer = self.post(client)
                     self.assertEqual((status, answer["reason"]), (410, "Unregistered"))
+                    # The request for GOAWAY is answered.
+                    subprocess.run(["curl", "--silent", "--fail", "--cacert", f"{folder}/ca.pem", f"{address}/stand-in/go-away", "--data", "{}"],
+                                   check=True)
+                with httpx.Client(http2=True, verify=context, base_url=address) as client:
                     counts = client.get("/stand-in/counts").json()
                     self.assertEqual((counts["accepted"], counts["refused"]), (1, {"Shutdown": 1, "Unregistered": 1}))
             finally:

@@ -21,6 +21,7 @@ from h2.errors import ErrorCodes
 from h2.events import DataReceived, RequestReceived, StreamEnded, StreamReset
 from h2.exceptions import ProtocolError, StreamClosedError
 from h2.settings import SettingCodes
+from hyperframe.frame import GoAwayFrame
 
 from .apns import MAX_VOIP_PAYLOAD, Answer, Fault, StandIn
 
@@ -97,7 +98,7 @@ class Connection(asyncio.Protocol):
         self._flush()
 
     def _handle(self, event: object) -> None:
-        if isinstance(event, RequestReceived):
+        if isinstance(event, RequestReceived) and not self._is_leaving:
             self._streams[event.stream_id] = _Stream([(str(name), str(value)) for name, value in event.headers or ()])
             self._open.add(event.stream_id)
             self._last = max(self._last, event.stream_id)
@@ -109,7 +110,7 @@ class Connection(asyncio.Protocol):
             self._h2.acknowledge_received_data(event.flow_controlled_length or 0, event.stream_id)
         elif isinstance(event, StreamEnded):
             stream = self._streams.pop(event.stream_id, None)
-            if stream is not None and not self._is_leaving:
+            if stream is not None:
                 self._answer(event.stream_id, stream)
         elif isinstance(event, StreamReset):
             self._streams.pop(event.stream_id, None)
@@ -174,9 +175,11 @@ class Connection(asyncio.Protocol):
 
     def go_away(self) -> None:
         """RFC 9113 section 6.8: the streams that were begun are answered."""
-        self._h2.close_connection(ErrorCodes.NO_ERROR, b'{"reason":"Shutdown"}', self._last)
-        self._is_leaving = True
         self._flush()
+        # h2 itself would answer no stream any more.
+        frame = GoAwayFrame(last_stream_id=self._last, error_code=ErrorCodes.NO_ERROR, additional_data=b'{"reason":"Shutdown"}')
+        self._transport.write(frame.serialize())
+        self._is_leaving = True
         if not self._open:
             self._transport.close()
 
