@@ -14,7 +14,7 @@ struct Diagnose: ParsableCommand {
             Give what you have; each input can show more. --report is a file that the app exports with DeviceReport. \
             --headers is a JSON object with the headers of the request to APNs ("apns-topic", "apns-push-type", ...) and, of its \
             answer, ":status" and "reason", or lines name: value as curl -v shows them. The input may also be \
-            {"payload": PAYLOAD, "headers": OBJECT}, as simulate reads it, or a request to Expo. --app reads every Info.plist and \
+            {"payload": PAYLOAD, "headers": OBJECT}, as simulate reads it, or a request to Firebase, Expo or OneSignal. --app reads every Info.plist and \
             .entitlements below the folder, and project.pbxproj. The secret of encrypted --keys is that of the settings, of \
             PUSHCRYPT_PASSPHRASE or of PUSHCRYPT_WRAP_COMMAND.
 
@@ -51,7 +51,11 @@ struct Diagnose: ParsableCommand {
 
     func run() throws {
         let places = EnvelopePlaces(carriers.set)
-        let facts = try facts(ReceivedPayload(input.readAll(limit: Self.inputLimitInBytes), at: places))
+        let payload = ReceivedPayload(try input.readAll(limit: Self.inputLimitInBytes), at: places)
+        if let count = payload.request?.count, count > 1 {
+            throw Failure(.dataError, "\(input.name) is a request with \(count) messages: give one of them")
+        }
+        let facts = try facts(payload)
         let findings = Diagnosis.findings(facts)
         try StandardStreams.write(findings, asJSON: json) { terminal in
             DiagnosisText(findings: findings, facts: facts, terminal: terminal).text

@@ -90,7 +90,9 @@ enum PayloadChecks {
         guard let envelope = payload.envelope, payload.reportedFailure == nil else { return nil }
         var seen: [String] = []
         let places = payload.places.joined(separator: " or ")
-        if let place = payload.otherPlace { seen.append("it is at \(place), and the app looks for \(places)") }
+        if let place = payload.otherPlace {
+            seen.append("it \(payload.request == nil ? "is" : "arrives") at \(place), and the app looks for \(places)")
+        }
         if payload.isAtTwoPlaces { seen.append("more than one of \(places) has a value") }
         if payload.carrier == .apns, payload.otherPlace == nil {
             seen.append("pushcrypt is an object; the app looks for a string with JSON in it")
@@ -108,8 +110,9 @@ enum PayloadChecks {
         }
         guard !seen.isEmpty else { return nil }
         if let carrier = payload.carrier, seen.count == placeCount {
+            let name = carrier == .apns ? "apns, rebuilt or fcm" : carrier.rawValue
             return Finding(
-                .envelopeChanged, "The push came by the carrier \(carrier), which the app doesn't name.",
+                .envelopeChanged, "The push came by the carrier \(name), which the app doesn't name.",
                 seen.map { "payload: \($0)" },
                 do:
                     "If your backend sends through such a service, seal with --carrier \(carrier), and name the carrier in the "
@@ -283,8 +286,10 @@ enum PayloadChecks {
         let value = aps?["mutable-content"]
         guard value?.protocolInteger != 1 else { return nil }
         let names = ["mutable-content", "mutable_content", "mutableContent"]
+        let request = facts.payload.request
         let elsewhere =
             names.filter { root[$0] != nil } + names.dropFirst().filter { aps?[$0] != nil }.map { "aps.\($0)" }
+            + (request?.mutable.filter { $0 != request?.mutableName } ?? [])
         return Finding(
             .mutableContentMissing,
             "The push lacks \"mutable-content\": 1, so iOS doesn't run the extension and shows the placeholder.",
@@ -292,7 +297,8 @@ enum PayloadChecks {
                 value.map { "payload: aps.mutable-content is \($0.kindText) other than the number 1" }
                     ?? "payload: aps has no \"mutable-content\""
             ] + elsewhere.map { "payload: \($0) has no effect" },
-            do: "Sealing writes it into \"aps\", so something removed or changed it: \(sendUnchanged)")
+            do: request?.mutableName.map { "Send \"\($0)\": true in the request, as `seal --request` writes it." }
+                ?? "Sealing writes it into \"aps\", so something removed or changed it: \(sendUnchanged)")
     }
 
     /// The greatest payload that APNs accepts.
@@ -303,10 +309,15 @@ enum PayloadChecks {
     private static func tooLarge(_ facts: Facts) -> Finding? {
         let (count, limit) = (facts.payload.byteCount, limitInBytes(facts))
         guard count > limit else { return nil }
+        let added = facts.payload.request.map { $0.carrier.reservedByteCount } ?? 0
         return Finding(
             .payloadTooLarge, "The payload is too large: APNs refuses it.",
-            ["payload: \(count) bytes, \(count - limit) over the limit of \(limit)"],
-            do: "Send the JSON without indentation and without members that you added after sealing. Move long content "
+            [
+                "payload: \(count) bytes" + (added > 0 ? " with \(added) for what the service adds" : "")
+                    + ", \(count - limit) over the limit of \(limit)"
+            ],
+            do: (added > 0 ? "Seal with the carrier of the service, which leaves room. " : "")
+                + "Send the JSON without indentation and without members that you added after sealing. Move long content "
                 + "to an attachment or an offloaded payload (docs/attachments.md).")
     }
 

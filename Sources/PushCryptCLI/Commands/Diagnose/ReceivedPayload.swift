@@ -36,6 +36,8 @@ struct ReceivedPayload {
     private(set) var envelopeIsText = false
     /// The carrier whose place the envelope has, if the app doesn't look there.
     private(set) var carrier: Carrier?
+    /// The request to a service of which the payload was taken. Then `byteCount` has what the service may add.
+    private(set) var request: ServiceRequest?
     /// The headers of the request, if they are beside the payload as `simulate` reads them.
     private(set) var requestHeaders: JSONValue?
 
@@ -105,7 +107,11 @@ extension ReceivedPayload {
             let isRequest = headers?.members.contains { $0.name.lowercased().hasPrefix("apns-") } == true
             if isRequest { requestHeaders = headers } else { wrapping = .inside("payload") }
         }
-        if let payload = ServiceRequest.payload(of: top) { (top, byteCount) = (payload, payload.range.count) }
+        request = ServiceRequest(top)
+        if let request {
+            (top, byteCount) = (request.payload, request.payload.range.count + request.carrier.reservedByteCount)
+            requestHeaders = request.headers
+        }
         root = top.kind == .object ? top : nil
         if let root {
             if let found = try? places.envelope(in: root) {
@@ -125,6 +131,7 @@ extension ReceivedPayload {
                 enter(found, of: top)
             } else {
                 otherPlace = Self.text(of: found.path + ["pushcrypt"])
+                if otherPlace.map(places.names.contains) == true { otherPlace = nil }
             }
             return take(found.envelope)
         }
@@ -144,6 +151,7 @@ extension ReceivedPayload {
         let isTakenOut =
             ["message.apns.payload", "apns.payload"].contains(path)
             || ["APNS", "APNS_SANDBOX"].contains(path) && top[path]?.kind == .string
+            || found.path.count == 2 && found.path[0] == "Message" && found.path[1].hasPrefix("APNS")
         if !isTakenOut { wrapping = .inside(path) }
     }
 

@@ -17,7 +17,9 @@ enum RequestChecks {
         let names = Set(topics.map(\.name))
         let opensWith = facts.trial?.otherTopic
         if let opensWith { seen.append("the push opens with the topic \(opensWith), and not with that of the app") }
-        let flaw = facts.headers.flatMap(topicFlaw)
+        // A service adds the topic.
+        let isAdded = facts.payload.request.map { $0.carrier != .apns } ?? false
+        let flaw = facts.headers.flatMap { isAdded && $0.topic == nil ? nil : topicFlaw($0) }
         if let flaw { seen.append("headers: \(flaw)") }
         let isWrong = flaw != nil || opensWith != nil || names.count > 1 && !facts.payload.isOfLiveActivity
         guard isWrong else { return nil }

@@ -65,6 +65,8 @@ struct GivenKeys {
         case .malformed:
             return received.root.map { AlertText.isVisible(in: $0["aps"]?["alert"]) } == false
                 ? "the push has no alert with a visible text" : nil
+        case .notSealed where received.request != nil:
+            return "it is a request to a service: give the payload that arrives, as `seal` prints it without --request"
         case .notSealed: return "it has no member \"pushcrypt\": give what `pushcrypt seal` printed"
         case .unknownKey: return unknownKey(received, signer)
         case .keyRevoked, .keyExpired:
