@@ -8,7 +8,8 @@ package import PushCryptCore
 package struct QueueLine: BatchLine {
     /// The members that a command reads.
     package enum Field: Int, CaseIterable {
-        case payload, to, device, placeholder, expires, expose, retract, quiet, badgeAdd, pushcrypt, campaign, error
+        case payload, to, device, placeholder, expires, expose, retract, quiet, badgeAdd, carrier, pushcrypt, campaign,
+            error
 
         fileprivate static let names = allCases.map { "\($0)" }
     }

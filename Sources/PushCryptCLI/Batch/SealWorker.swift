@@ -58,7 +58,7 @@ typealias RecipientLookup = (KeyID, DeviceID?) throws -> Recipient?
 /// ```
 /// in:  {"payload": <inner>, ["to": <JWK> | "<kid>"], ["device": "<device id>"], ["placeholder": {...}],
 ///       ["expires": "<duration>"], ["expose": ["badge", ...]], ["campaign": "<name>"], ["retract": ["<message id>", ...]],
-///       ["quiet": true/false], ["badgeAdd": N], <others>}
+///       ["quiet": true/false], ["badgeAdd": N], ["carrier": "<name>"], <others>}
 /// out: {"payload": <outer>, ["to": "<kid>"], ["device"], ["campaign"], <others>,
 ///       "pushcrypt": {"line": N, "id": "<message id>", "expiresAt": <unix seconds>, ["notes": ["<text>", ...]]}}
 /// ```
@@ -110,7 +110,7 @@ struct SealWorker: LineWorker {
             switch field {
             case .payload: .replace(payload)
             case .to: .replace(kid)
-            case .placeholder, .expires, .expose, .retract, .quiet, .badgeAdd: .remove
+            case .placeholder, .expires, .expose, .retract, .quiet, .badgeAdd, .carrier: .remove
             case .device, .campaign, .pushcrypt, .error: .keep
             }
         }
@@ -174,6 +174,7 @@ private struct SealOverrides {
     private let retractedIDs: [String]
     private let isQuiet: Bool?
     private let badgeIncrement: Int?
+    private let carrier: Carrier?
 
     init(_ line: QueueLine) throws(LineRefusal) {
         placeholder = try line[.placeholder].map(Placeholder.init(line:))
@@ -188,6 +189,7 @@ private struct SealOverrides {
             } ?? []
         isQuiet = try line[.quiet].map(Self.boolean)
         badgeIncrement = try line[.badgeAdd].map(Self.increment)
+        carrier = try line[.carrier].map(Self.carrier)
     }
 
     /// - Parameter campaigns: the campaigns whose pushes are retracted too.
@@ -200,6 +202,7 @@ private struct SealOverrides {
         if let campaign { options.campaign = campaign }
         if let isQuiet { options.isQuiet = isQuiet }
         if let badgeIncrement { options.badgeIncrement = badgeIncrement }
+        if let carrier { options.carrier = carrier }
         if let expiresAfter { options.expiresAfter = expiresAfter }
         if let exposed { options.exposed = exposed }
     }
@@ -219,6 +222,13 @@ private struct SealOverrides {
     private static func boolean(_ value: JSONValue) throws(LineRefusal) -> Bool {
         guard let boolean = value.boolean else { throw .malformedLine("\"quiet\" is not true or false") }
         return boolean
+    }
+
+    private static func carrier(_ value: JSONValue) throws(LineRefusal) -> Carrier {
+        guard let carrier = value.string.flatMap(Carrier.init) else {
+            throw .malformedLine("\"carrier\" is none of \(Carrier.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        return carrier
     }
 
     private static func increment(_ value: JSONValue) throws(LineRefusal) -> Int {

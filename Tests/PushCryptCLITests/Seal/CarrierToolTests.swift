@@ -69,6 +69,57 @@ struct CarrierToolTests {
         #expect(try payload == Payload.object(Data(text.utf8)) as NSDictionary)
     }
 
+    @Test("a line's carrier replaces the command's, and isn't in the answer; an unknown one is refused")
+    func carrierOfLine() throws {
+        let seal = ["seal", "--to", "Keys/ios", "--carrier", "expo", "--request", "--stream"] + Workplace.atTopic([])
+        let payload = String(decoding: Workplace.inner.filter { $0 != 10 }, as: UTF8.self)
+        let lines = ["", #","carrier":"oneSignal""#, #","carrier":"sms""#].map { #"{"payload":\#(payload)\#($0)}"# }
+        let answers = try place.run(seal, stdin: Data((lines.joined(separator: "\n") + "\n").utf8)).payload
+            .split(separator: 10).map { try Payload.object(Data($0)) }
+        try #require(answers.count == 3)
+        let requests = answers.map { ($0["pushcrypt"] as? [String: Any])?["request"] as? [String: Any] }
+        #expect(requests[0]?["mutableContent"] as? Bool == true && requests[1]?["mutable_content"] as? Bool == true)
+        #expect(answers.allSatisfy { $0["carrier"] == nil })
+        #expect((answers[2]["error"] as? [String: Any])?["code"] as? String == "malformedLine")
+    }
+
+    @Test("diagnose finds what Firebase adds too much, its headers, and a request for several messages")
+    func requests() throws {
+        let seal = ["seal", "--to", "Keys/ios", "--pad", "max", "--request"] + Workplace.atTopic([])
+        let diagnose = ["diagnose", "--at", Workplace.now, "--json", "--carrier"]
+        let apns = try Payload.object(place.run(seal, stdin: Workplace.inner).payload)
+        let body = try Payload.object(Data((apns["body"] as? String ?? "").utf8))
+        let large = try place.run(
+            diagnose + ["fcm"], stdin: Payload.data(["message": ["token": "t", "apns": ["payload": body]]]))
+        #expect(large.exit == 65 && large.text.contains("payload-too-large") && large.text.contains("192"), "\(large)")
+        var message = try Payload.object(place.run(seal + ["--carrier", "text"], stdin: Workplace.inner).payload)
+        message = try #require(message["message"] as? [String: Any])
+        // The message alone, as Firebase's client takes it.
+        #expect(try place.run(diagnose + ["text"], stdin: Payload.data(message)).isSuccess)
+        message["apns"] = (message["apns"] as? [String: Any])?.merging(
+            ["headers": ["apns-push-type": "background", "apns-priority": "5"]]) { $1 }
+        let silent = try place.run(diagnose + ["text"], stdin: Payload.data(message))
+        #expect(silent.exit == 65 && silent.text.contains("header-wrong"), "\(silent)")
+        let expo = try Payload.object(place.run(seal + ["--carrier", "expo"], stdin: Workplace.inner).payload)
+        expectRefusal(
+            try place.run(diagnose + ["expo"], stdin: Payload.data([expo, expo])), 65, saying: "2 messages")
+        let opened = try place.run(
+            ["open", "--keys", "Keys/ios", "--carrier", "expo"] + Workplace.atTopic([]), stdin: Payload.data(expo))
+        #expect(opened.exit == 65 && opened.stderr.contains("request to a service"), "\(opened)")
+    }
+
+    @Test("diagnose takes the payload out of the arguments of SNS")
+    func sns() throws {
+        let sealed = try place.sealed(to: "Keys/ios")
+        let message = try Payload.data(["default": "", "APNS": String(decoding: sealed, as: UTF8.self)])
+        let arguments = [
+            "TargetArn": "arn", "MessageStructure": "json", "Message": String(decoding: message, as: UTF8.self),
+        ]
+        for input in [message, try Payload.data(arguments)] {
+            #expect(try place.run(["diagnose", "--at", Workplace.now], stdin: input).isSuccess)
+        }
+    }
+
     @Test(
         "diagnose names the carrier of a push for an app that names another one",
         arguments: Carrier.allCases, Carrier.allCases)
@@ -77,7 +128,7 @@ struct CarrierToolTests {
         let sealed = try place.sealed(to: "Keys/ios", "--carrier", carrier.rawValue)
         let found = try place.run(
             ["diagnose", "--at", Workplace.now, "--carrier", declared.rawValue, "--json"], stdin: sealed)
-        let named = carrier.path == ["pushcrypt"] && !carrier.isText ? "apns" : carrier.rawValue
+        let named = carrier.path == ["pushcrypt"] && !carrier.isText ? "apns, rebuilt or fcm" : carrier.rawValue
         #expect(found.exit == 65 && found.text.contains("the carrier \(named),"), "\(found)")
     }
 
@@ -103,9 +154,11 @@ struct CarrierToolTests {
         var message = try Payload.object(place.run(seal, stdin: Workplace.inner).payload)
         message[carrier == .expo ? "mutableContent" : "mutable_content"] = nil
         let diagnose = ["diagnose", "--at", Workplace.now, "--carrier", carrier.rawValue, "--keys", "Keys/ios"]
+        message[carrier == .expo ? "mutable_content" : "mutableContent"] = true
         for request in [message as Any, [message]] {
             let found = try place.run(diagnose, stdin: Payload.data(request))
-            #expect(found.exit == 65 && found.text.contains("mutable-content"), "\(found)")
+            let name = carrier == .expo ? "mutableContent" : "mutable_content"
+            #expect(found.exit == 65 && found.text.contains("Send \"\(name)\": true"), "\(found)")
         }
     }
 

@@ -12,7 +12,7 @@ struct Seal: ParsableCommand {
 
             With --batch or --stream, each line of stdin is {"payload": INNER PAYLOAD, "to"?: JWK or KID, "device"?: ID, \
             "placeholder"?: ALERT, "expires"?: DURATION, "expose"?: [NAMES], \
-            "campaign"?: NAME, "retract"?: [IDS], "quiet"?: BOOLEAN, "badgeAdd"?: N}. \
+            "campaign"?: NAME, "retract"?: [IDS], "quiet"?: BOOLEAN, "badgeAdd"?: N, "carrier"?: NAME}. \
             Other members stay unchanged, but a line is refused if the name of a member is nearly that of one of these \
             that it lacks ("expire"). A JWK in "to" is a recipient's public key, registration record or shared key; \
             a KID is looked up in --recipients; a line without "to" is sealed to --to. With a shared key, \
