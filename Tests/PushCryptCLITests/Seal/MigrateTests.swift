@@ -62,16 +62,18 @@ struct MigrateTests {
         let lines = [
             #"{"aps":{"content-available":1},"n":1}"#, #"{"aps":{"event":"update","content-state":{"a":1}}}"#,
             Self.line(3, #","sound":"a.caf""#), Self.line(3, #","content-available":1"#), #"{"aps":{}}"#, "not JSON",
+            #"{"token":"ab","payload":\#(Self.line(3))}"#,
         ]
         let (exit, json) = try plan(lines)
-        #expect(exit == 65 && json["silent"] as? [Int] == [1] && json["liveActivities"] as? [Int] == [2])
+        #expect(exit == 65 && json["silent"] as? [Int] == [1, 5] && json["liveActivities"] as? [Int] == [2])
         #expect(json["visible"] as? [String: Int] == ["sound": 1, "content-available": 1])
         let refused = try #require(json["refused"] as? [[String: Any]])
-        #expect(refused.compactMap { $0["line"] as? Int } == [5, 6])
-        #expect(try fit(json, 2, .fcm).0 == 2)
+        #expect(refused.compactMap { $0["line"] as? Int } == [6])
+        #expect(try fit(json, 2, .fcm).0 == 3)
         let text = try place.run(["migrate"], stdin: Data(lines.joined(separator: "\n").utf8))
         #expect(
-            text.text.contains("oneSignal") && text.text.contains("(line 1)") && !text.text.contains("a.caf"), "\(text)"
+            text.text.contains("oneSignal") && text.text.contains("(lines 1, 5)") && !text.text.contains("a.caf"),
+            "\(text)"
         )
     }
 

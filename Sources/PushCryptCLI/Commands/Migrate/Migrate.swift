@@ -8,9 +8,9 @@ struct Migrate: ParsableCommand {
         commandName: "migrate",
         abstract: "Say what becomes of the payloads that a backend sends today, if it seals them.",
         discussion: """
-            Reads plain payloads for APNs from stdin or FILE, one on each line. Counts how many fit into a signed push of each suite and \
+            Reads plain payloads from stdin or FILE, one on each line, as they arrive at the device. Counts how many fit into a signed push of each suite and \
             carrier, with the standard placeholder: whole + with a shortened body + only offloaded. Names what stays visible, and the \
-            lines that no extension will see: silent pushes and Live Activities aren't sealed. Prints no content.
+            lines that no extension will see: pushes without an alert and Live Activities aren't sealed. Prints no content.
 
             Exit status: 0; 65 if a line can't be sealed.
 
@@ -64,13 +64,15 @@ struct MigrationPlan {
         expiresAt: UnixTime(1_800_000_000 + MessageHeader.windowInSeconds))
     private static let kid = KeyID("AAAAAAAAAAA")
 
-    mutating func add(_ payload: [UInt8], line: Int) {
+    /// - Parameter text: a payload, or a line with it for `simulate`.
+    mutating func add(_ text: [UInt8], line: Int) {
         count += 1
-        let aps = (try? JSONText(payload))?.root["aps"]
+        let root = (try? JSONText(text))?.root
+        let inside = root?["aps"] == nil ? root?["payload"] : nil
+        let payload = inside.map { Array($0.rawBytes) } ?? text
+        let aps = (inside ?? root)?["aps"]
         guard aps?.isOfLiveActivity != true else { return liveActivities.append(line) }
-        guard aps?["content-available"]?.protocolInteger != 1 || aps?["alert"] != nil else {
-            return silent.append(line)
-        }
+        guard aps == nil || aps?["alert"] != nil else { return silent.append(line) }
         do {
             let inner = try InnerPayload(json: payload)
             let exposed = try ExposedMembers.rawMembers(of: inner.aps, named: [], isQuiet: false)
@@ -154,7 +156,7 @@ struct MigrationPlan {
         add(direct.offloaded.count, "need an offload in suite 1 with apns", direct.offloaded)
         add(sounds, "show outside that they have a sound")
         add(contentAvailable, "show outside content-available")
-        add(silent.count, "are silent: no extension sees them, and they aren't sealed", silent)
+        add(silent.count, "have no alert: no extension sees them, and they aren't sealed", silent)
         add(
             liveActivities.count, "are of a Live Activity: no extension sees them, and they aren't sealed",
             liveActivities)
