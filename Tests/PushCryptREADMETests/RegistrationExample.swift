@@ -33,7 +33,7 @@ actor Registrations {
             try waiting.registration.confirm(answer: answer), account: account, deviceToken: waiting.deviceToken)
         let change = try RegistrationChange(storing: upload, over: Array(rows.values), isProven: true)
         for kid in change.removedKeyIDs { rows[kid] = nil }
-        if change.isWritten { rows[upload.kid] = upload }
+        rows[upload.kid] = upload
     }
 
     /// The user signs out, while still authenticated.

@@ -30,6 +30,7 @@ class ProofTests(unittest.TestCase):
         pending, answer = self.prove()
         stored = Pending.from_json(pending.to_json())
         self.assertEqual(stored, pending)
+        self.assertEqual(Pending.id_of(answer), pending.id)
         self.assertEqual(stored.confirm(answer, clock=lambda: NOW).record, RECORD.encode())
         self.assertNotIn("nonce", pending.to_json())
 

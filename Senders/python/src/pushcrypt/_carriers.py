@@ -53,9 +53,11 @@ def check_fields(carrier: str, alert: Mapping[str, Any], exposed: Iterable[str],
         raise SealError("invalidPlaceholder", f"the service of {carrier} takes only the literal texts title, subtitle and body")
     if carrier == "oneSignal" and "body" not in alert:
         raise SealError("invalidPlaceholder", f"the service of {carrier} needs a body")
-    for name in exposed:
-        if name not in fields or (name == "sound" and not isinstance(aps.get(name), str)):
-            raise SealError("notExposable", f"the service of {carrier} has no field for one of the exposed members")
+    for index, name in enumerate(exposed):
+        if name not in fields:
+            raise SealError("notExposable", f"expose[{index}]: the service of {carrier} has no field for it")
+        if name == "sound" and not isinstance(aps.get(name), str):
+            raise SealError("notExposable", f"the service of {carrier} takes the name of a sound, and no dictionary")
 
 
 def found_envelope(root: Mapping[str, Any], carriers: Sequence[str]) -> Any:

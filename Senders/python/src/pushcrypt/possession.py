@@ -62,6 +62,11 @@ class Pending:
         except Flaw as flaw:
             raise PossessionError("malformed", f"the pending registration: {flaw.reason}") from None
 
+    @staticmethod
+    def id_of(answer: Union[bytes, str]) -> str:
+        """The `id` of the pending registration that an answer is for. Raises PossessionError `malformed`."""
+        return _read_answer(answer)[0]
+
     def confirm(self, answer: Union[bytes, str], *, clock: Callable[[], float] = time.time) -> Registration:
         """Returns the registration. The device has the private key and the psk of its record.
 
