@@ -66,6 +66,22 @@ public struct TrustedSenders: Sendable {
     /// - Throws: `KeyError` with `wrongKind` for keys other than sender keys.
     public init(_ keyset: Keyset, name: String = "") throws { try self.init(keyset, revoked: [], name: name) }
 
+    /// Trusts one key, which an app can have in its code.
+    ///
+    /// - Parameters:
+    ///   - publicKey: an Ed25519 public key (RFC 8032, section 5.1.5): its 32 bytes as base64 or base64url.
+    ///   - name: as for ``init(json:name:)``.
+    /// - Throws: `KeyError` with `invalidKey`.
+    public init(publicKey: String, name: String = "") throws {
+        guard let bytes = Base64.decode(Array(publicKey.utf8).span, .any), bytes.bytes.count == 32 else {
+            throw KeyError(.invalidKey, "a sender's public key has 32 bytes, written as base64")
+        }
+        var jwk = Array(#"{"kty":"OKP","crv":"Ed25519","x":""#.utf8)
+        Base64URL.append(bytes.bytes, to: &jwk)
+        jwk += #""}"#.utf8
+        try self.init(try Keyset(json: jwk, isForeign: true, backend: DefaultBackend.shared), name: name)
+    }
+
     /// Trusts several senders. A key that two of their sets have verifies nothing.
     public init(_ senders: [TrustedSenders]) { sets = senders.flatMap(\.sets) }
 

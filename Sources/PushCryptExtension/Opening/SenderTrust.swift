@@ -49,6 +49,14 @@ public struct SenderTrust: Sendable {
         }
     }
 
+    /// Opens payloads that are signed by this key, which is in the app's code. To change it, the app must be updated.
+    ///
+    /// - Parameter publicKey: an Ed25519 public key: its 32 bytes as base64 or base64url.
+    /// - Throws: `KeyError` with `invalidKey`.
+    public static func key(_ publicKey: String) throws -> SenderTrust {
+        pinned(try TrustedSenders(publicKey: publicKey))
+    }
+
     /// Opens payloads that are signed by a key from the app's own source, for apps that don't use ``SenderPins``.
     ///
     /// - Parameter source: called for each push. Write a closure: in Swift 5 mode the name of a method causes a warning.
