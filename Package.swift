@@ -43,12 +43,8 @@ let appleStubs: [Target] = [
     .target(name: "Intents", dependencies: ["UserNotifications"], path: "Tests/AppleStubs/Intents"),
     .target(name: "UIKit", dependencies: ["UserNotificationsUI"], path: "Tests/AppleStubs/UIKit"),
     .target(name: "Security", dependencies: cryptoKit, path: "Tests/AppleStubs/Security"),
-    .target(
-        name: "PushCryptExampleExtension", dependencies: ["PushCryptApple"] + appleFrameworks,
-        path: "Examples/iOSExtension",
-        exclude: ["App.entitlements", "Info.plist", "NotificationService.entitlements"]),
 ]
-let appleExamples: [Target.Dependency] = ["PushCryptExampleExtension", "UIKit"]
+let appleExamples: [Target.Dependency] = ["UIKit"]
 let testsOfStubs: [String] = []
 let testsOfExampleApp: [String] = []
 // Here a resource would link all of Foundation to every product.

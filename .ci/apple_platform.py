@@ -88,7 +88,7 @@ class Platform:
     def emit_stubs(self, folder):
         # On these systems app groups, extension contexts and security scopes are a part of Foundation.
         in_foundation = ["FileManager+AppGroups.swift", "Foundation+Extensions.swift"]
-        for name in FRAMEWORKS + ["UIKit"] * (self.name in UIKIT_SYSTEMS):
+        for name in FRAMEWORKS + ["UIKit", "SwiftUI", "XCTest"] * (self.name in UIKIT_SYSTEMS):
             sources = {path for path in (STUBS / name).glob("*.swift") if path.name not in in_foundation}
             self.emit_module(
                 name, sources, "-module-alias", "Crypto=CryptoKit", "-experimental-skip-all-function-bodies",

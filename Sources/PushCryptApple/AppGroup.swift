@@ -218,6 +218,16 @@ extension Bundle {
     }
 }
 
+extension Bundle {
+    /// The version and the build in the Info.plist, such as `1.4 (77)`.
+    var version: String {
+        let values = ["CFBundleShortVersionString", "CFBundleVersion"].map {
+            object(forInfoDictionaryKey: $0) as? String ?? "?"
+        }
+        return "\(values[0]) (\(values[1]))"
+    }
+}
+
 /// Why an extension can't be set up. The user sees the push's placeholder.
 public struct ExtensionSetupError: DescribedError, Hashable, Sendable {
     /// The kind of failure; more may be added.

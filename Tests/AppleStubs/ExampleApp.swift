@@ -3,22 +3,29 @@ import Foundation
 import PushCryptApple
 
 /// A backend with a session on the main actor, as many apps have.
-@MainActor final class Session: Backend {
+@MainActor final class Session {
     func store(_ registration: PushRegistration.Upload) async throws {}
     func senderSet() async throws -> Data { Data([1]) }
 }
 
+/// An app with pins, and with an answer to everything that the short form leaves out.
 @MainActor final class ExampleApp {
-    private var registration: DeviceRegistration?
     private let session = Session()
+    private lazy var pushes = PushCrypt.start(
+        try appGroup(),
+        configuration: { group in
+            try ExtensionConfiguration(
+                group, senders: .pinned(group.senderPins()), fallback: .bundled(.standard))
+        },
+        senderSet: { [session] in try await session.senderSet() },
+        responder: Conversations(open: { _ in }, send: { _, _ in }), report: { print($0) },
+        upload: { [session] in try await session.store($0) })
 
-    func didRegister(deviceToken: Data) throws {
-        let registration = try DeviceRegistration(appGroup(), session)
-        self.registration = registration
+    func didRegister(deviceToken: Data) {
         Task {
-            let outcome = try await registration.received(deviceToken)
-            if outcome?.advice.contains(.updateApp) == true || outcome?.senderSetFailure != nil { return }
-            try await registration.signOut()
+            let outcome = await pushes.received(deviceToken).value
+            if pushes.advice.contains(.updateApp) || outcome?.senderSetFailure != nil { return }
+            try await pushes.signOut()
         }
     }
 }
@@ -55,7 +62,7 @@ final class SharedService: PushCryptNotificationService {
 /// The other choices of senders, and the other pins.
 final class OtherSendersService: PushCryptNotificationService {
     override func configure() throws -> ExtensionConfiguration {
-        let pins = try UnsignedSenders(appGroup()).pins
+        let pins = UnsignedSenderPins(folder: try appGroup().path(of: "unsigned-senders"))
         let choices: [SenderTrust] = [
             .unsigned, .pinned(pins), .current { () throws(FailureClass) in try pins.trustedSenders() },
         ]

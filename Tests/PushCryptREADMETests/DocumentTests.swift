@@ -7,7 +7,7 @@ import Testing
 struct DocumentTests {
     private static let examples =
         Documents.files(in: "Tests/PushCryptREADMETests", withSuffix: "Example.swift")
-        + ["NotificationService", "SharedAppGroup"].map { "Examples/iOSExtension/\($0).swift" }
+        + ["NotificationService/NotificationService", "Shared/SharedConfiguration"].map { "Examples/iOS/\($0).swift" }
         + Documents.files(in: "Examples/notification-tests/Tests/AppNotificationsTests", withSuffix: ".swift")
 
     @Test("The documents show every example file once, and no other Swift code")

@@ -116,10 +116,22 @@ extension NotificationAction {
 
     package var system: UNNotificationAction {
         let options = UNNotificationActionOptions(rawValue: options.rawValue)
-        guard let textInput else { return UNNotificationAction(identifier: id, title: title, options: options) }
+        let icon = icon?.system
+        guard let textInput else {
+            return UNNotificationAction(identifier: id, title: title, options: options, icon: icon)
+        }
         return UNTextInputNotificationAction(
-            identifier: id, title: title, options: options, textInputButtonTitle: textInput.buttonTitle,
+            identifier: id, title: title, options: options, icon: icon, textInputButtonTitle: textInput.buttonTitle,
             textInputPlaceholder: textInput.placeholder)
+    }
+}
+
+extension NotificationAction.Icon {
+    fileprivate var system: UNNotificationActionIcon {
+        switch self {
+        case .system(let name): UNNotificationActionIcon(systemImageName: name)
+        case .template(let name): UNNotificationActionIcon(templateImageName: name)
+        }
     }
 }
 
@@ -144,7 +156,18 @@ extension NotificationSettings {
         showsBanners = system.alertSetting == .enabled
         showsInList = system.notificationCenterSetting == .enabled
         allowsTimeSensitive = system.timeSensitiveSetting == .enabled
+        isInSummary = system.scheduledDeliverySetting == .enabled
+        allowsDirectMessages = system.directMessagesSetting == .enabled
+        #if os(iOS) || os(watchOS) || os(Linux)
+        isAnnounced = system.announcementSetting == .enabled
+        #endif
         #if !os(watchOS)
+        alertStyle =
+            switch system.alertStyle {
+            case .banner: .banner
+            case .alert: .alert
+            default: .none
+            }
         if system.badgeSetting == .enabled { allowed.insert(.badge) }
         showsOnLockScreen = system.lockScreenSetting == .enabled
         previews =

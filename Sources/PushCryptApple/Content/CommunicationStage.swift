@@ -1,6 +1,6 @@
 #if canImport(UserNotifications) && canImport(Intents) && !os(tvOS)
 import Foundation
-import Intents
+public import Intents
 public import PushCryptExtension
 import UserNotifications
 
@@ -33,10 +33,19 @@ public struct CommunicationStage: FinalStage {
         public var sender: Person
         /// What identifies the conversation in the app.
         public var conversationID: String
-        /// The name of the group; nil for a conversation of two.
+        /// The name of the group; nil for a conversation of two. Without ``recipients`` and ``recipientCount`` the system shows a
+        /// conversation of two.
         public var groupName: String?
-        /// The other recipients, in a group.
+        /// The picture of the group: the content of an image file. It needs ``groupName``.
+        public var groupPicture: [UInt8]?
+        /// The other recipients, in a group: without the sender and the user.
         public var recipients: [Person]
+        /// How many they are, if they aren't all in ``recipients``.
+        public var recipientCount: Int?
+        /// Whether the message mentions the user. It may then pass a Focus.
+        public var mentionsUser = false
+        /// Whether the message answers the user.
+        public var repliesToUser = false
 
         /// Creates a message.
         public init(sender: Person, conversationID: String, groupName: String? = nil, recipients: [Person] = []) {
@@ -80,11 +89,20 @@ public struct CommunicationStage: FinalStage {
 }
 
 extension CommunicationStage.Message {
-    fileprivate var intent: INSendMessageIntent {
-        INSendMessageIntent(
+    /// The intent of the message, for a ``FinishingStage`` of your own.
+    public var intent: INSendMessageIntent {
+        let intent = INSendMessageIntent(
             recipients: recipients.isEmpty ? nil : recipients.map(\.system), outgoingMessageType: .outgoingMessageText,
             content: nil, speakableGroupName: groupName.map(INSpeakableString.init(spokenPhrase:)),
             conversationIdentifier: conversationID, serviceName: nil, sender: sender.system, attachments: nil)
+        if groupName != nil, let groupPicture {
+            intent.setImage(INImage(imageData: Data(groupPicture)), forParameterNamed: \.speakableGroupName)
+        }
+        let metadata = INSendMessageIntentDonationMetadata()
+        (metadata.mentionsCurrentUser, metadata.isReplyToCurrentUser) = (mentionsUser, repliesToUser)
+        if let recipientCount { metadata.recipientCount = recipientCount }
+        intent.donationMetadata = metadata
+        return intent
     }
 }
 

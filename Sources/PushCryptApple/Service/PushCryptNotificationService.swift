@@ -1,11 +1,11 @@
 #if canImport(UserNotifications) && !os(tvOS)
 import Dispatch
+import Foundation
 public import PushCryptExtension
 import PushCryptPrimitives
 public import UserNotifications
 
 #if canImport(os)
-import Foundation
 import os
 #endif
 
@@ -78,6 +78,7 @@ nonisolated open class PushCryptNotificationService: UNNotificationServiceExtens
     private func completeConfiguration() throws -> ExtensionConfiguration {
         var configuration = try configure()
         configuration.strings = configuration.strings ?? appStrings()
+        if configuration.version.isEmpty { configuration.version = Bundle.main.version }
         configuration.deliveredNotifications = configuration.deliveredNotifications ?? deliveredNotifications
         return configuration
     }

@@ -73,7 +73,7 @@ public struct TrustedSenders: Sendable {
     ///   - name: as for ``init(json:name:)``.
     /// - Throws: `KeyError` with `invalidKey`.
     public init(publicKey: String, name: String = "") throws {
-        guard let bytes = Base64.decode(Array(publicKey.utf8).span, .any), bytes.bytes.count == 32 else {
+        guard let bytes = Base64.decode(Array(publicKey.utf8).bytes, .any), bytes.count == 32 else {
             throw KeyError(.invalidKey, "a sender's public key has 32 bytes, written as base64")
         }
         var jwk = Array(#"{"kty":"OKP","crv":"Ed25519","x":""#.utf8)

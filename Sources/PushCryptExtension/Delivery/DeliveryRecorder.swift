@@ -108,6 +108,7 @@ struct DeliveryRecorder: Sendable {
             isSelfTest: push?.isSelfTest ?? false, isSuppressed: delivery.isSuppressed,
             stageFailures: delivery.stageFailures)
         report.skid = named?.skid
+        if !configuration.isReopening { report.version = configuration.version }
         return report
     }
 }

@@ -29,6 +29,8 @@ public struct DeliveryReport: Hashable, Sendable {
     /// `store` (convert the content and write what must be remembered).
     public var durations: [StepDuration] = []
 
+    /// The version of the extension; nil for a push that the app opened.
+    package var version: String?
     /// The notification that is about to be shown, for the app; nil if it isn't restored.
     package var restored: RestoredMark?
     /// The receipt to store; nil if the configuration has no receipts.

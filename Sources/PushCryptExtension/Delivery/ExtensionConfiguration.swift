@@ -68,6 +68,9 @@ public struct ExtensionConfiguration: Sendable {
     public var preview: PreviewChoice?
     /// Receives a report for every push, after its content was handed over, for example a ``DeliveryLog``.
     public var diagnostics: (any DeliveryReporter)?
+    /// The extension's version, such as `1.4 (77)`, for the counters. If it is empty, `PushCryptNotificationService` reads it from
+    /// the Info.plist.
+    public var version = ""
     /// The clock for freshness checks and reports.
     public var clock: @Sendable () -> UnixTime = { .now }
     /// The clock for the durations in reports.

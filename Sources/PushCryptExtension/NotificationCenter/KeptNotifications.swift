@@ -29,6 +29,7 @@ public struct KeptNotifications: Sendable {
         public let failure: FailureClass?
     }
 
+    static let suffix = "-opened"
     private var configuration: ExtensionConfiguration
     /// Placeholders have the envelope beside `aps`, and pushes for which the extension didn't run have it where it came.
     private let places: EnvelopePlaces
@@ -102,7 +103,7 @@ public struct KeptNotifications: Sendable {
 
     private func open(_ payload: [UInt8], _ placeholderID: String) async -> Outcome {
         // Another name: if the process ends between the two calls, both notifications are there and none is lost.
-        let requestID = "\(placeholderID)-opened"
+        let requestID = placeholderID + Self.suffix
         let earlier = unshown.withLock { $0.removeValue(forKey: placeholderID) }
         let delivery: DeliverySession.Delivery
         if let earlier {

@@ -49,13 +49,26 @@ public struct NotificationAction: Hashable, Sendable {
     public var options: Options
     /// The field of an action with text; nil for one without.
     public var textInput: TextInput?
+    /// The image beside the title. It isn't among what the system returns.
+    public var icon: Icon?
 
     /// Creates an action.
-    public init(id: String, title: String, options: Options = [], textInput: TextInput? = nil) {
+    public init(
+        id: String, title: String, options: Options = [], textInput: TextInput? = nil, icon: Icon? = nil
+    ) {
         self.id = id
         self.title = title
         self.options = options
         self.textInput = textInput
+        self.icon = icon
+    }
+
+    /// The image of an action: `UNNotificationActionIcon`.
+    public enum Icon: Hashable, Sendable {
+        /// A symbol of the system, such as `arrowshape.turn.up.left`.
+        case system(String)
+        /// A template image of the app's bundle.
+        case template(String)
     }
 
     /// How an action is shown and performed: `UNNotificationActionOptions`.

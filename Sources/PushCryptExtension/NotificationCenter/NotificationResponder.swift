@@ -2,7 +2,8 @@
 /// `SimulatedNotificationCenter` of PushCryptSimulator in tests: `UNUserNotificationCenterDelegate`.
 @MainActor public protocol NotificationResponder: Sendable {
     /// Returns how a notification is presented while the app is in the foreground; an empty set shows nothing. The system has
-    /// run the extension before. The default shows everything.
+    /// run the extension before. The default shows everything, but a message that the app opened itself only in the list, because
+    /// there may be many at once.
     func presentation(of notification: ReceivedNotification) async -> PresentationOptions
 
     /// Receives what the user did with a notification. The default does nothing.
@@ -16,9 +17,10 @@
 }
 
 extension NotificationResponder {
-    /// Shows everything.
+    /// Shows everything, and a message that the app opened itself in the list.
     public func presentation(of notification: ReceivedNotification) async -> PresentationOptions {
-        [.banner, .list, .sound, .badge]
+        if case .restored(let push) = notification, push.requestID.hasSuffix(KeptNotifications.suffix) { return .list }
+        return [.banner, .list, .sound, .badge]
     }
 
     /// Does nothing.

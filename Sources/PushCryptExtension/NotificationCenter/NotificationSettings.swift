@@ -46,6 +46,16 @@ public struct NotificationSettings: Hashable, Sendable {
         case never
     }
 
+    /// How alerts are shown while the device is unlocked: `UNAlertStyle`.
+    public enum AlertStyle: Hashable, Sendable {
+        /// Not at all.
+        case none
+        /// For some seconds.
+        case banner
+        /// Until the user has acted.
+        case alert
+    }
+
     /// Whether the app may show notifications.
     public var authorization: Authorization
     /// What is allowed. Empty unless the app is authorized, also provisionally.
@@ -60,6 +70,15 @@ public struct NotificationSettings: Hashable, Sendable {
     public var allowsTimeSensitive: Bool
     /// When their content is shown.
     public var previews: Previews
+    /// How alerts are shown. watchOS has no such choice.
+    public var alertStyle = AlertStyle.none
+    /// Whether Siri reads notifications aloud: `announcementSetting`.
+    public var isAnnounced = false
+    /// Whether the user reads notifications in a summary at times of their own: `scheduledDeliverySetting`. Time-sensitive ones come
+    /// at once.
+    public var isInSummary = false
+    /// `directMessagesSetting`.
+    public var allowsDirectMessages = false
 
     /// Creates settings; without arguments those before the user was asked.
     public init(

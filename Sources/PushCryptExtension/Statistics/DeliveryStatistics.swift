@@ -23,6 +23,16 @@ public struct DeliveryStatistics: Hashable, Sendable {
         }
     }
 
+    /// Pushes that one version of the extension has handled.
+    public struct Run: Hashable, Sendable {
+        /// The version, ``ExtensionConfiguration/version``; empty if it has none.
+        public let version: String
+        /// How many pushes it has handled.
+        public let count: Int
+        /// The time of the last one.
+        public let lastTime: UnixTime
+    }
+
     /// The pushes whose text was restored; nil for none.
     public var opened: Counter?
     /// The failed pushes by class. A push that was restored without an attachment is also in `opened`. Custom classes after
@@ -32,6 +42,8 @@ public struct DeliveryStatistics: Hashable, Sendable {
     public var stageFailures: [StageFailure: Counter] = [:]
     /// The pushes of which nothing was shown; they are also in `opened` or `failures`. nil for none.
     public var suppressed: Counter?
+    /// The extension that handled the last push; nil if none ever did. A reset of the counters keeps it.
+    public var lastRun: Run?
     /// The time of the last restored self-test.
     public var lastSelfTest: UnixTime?
     /// The time when the app last followed ``RecoveryAdvice``.
@@ -56,6 +68,7 @@ extension Database {
         if report.isSuppressed { try table.count(.suppressed) }
         if let failure = report.failure { try table.count(.failure, failure.rawValue) }
         for stage in report.stageFailures { try table.count(.stage, stage.stage, stage.ending.description) }
+        if let version = report.version { try table.countRun(of: version) }
         if report.isSelfTest, report.isRestored { try setMoment(.selfTest, report.time) }
     }
 }
@@ -78,7 +91,9 @@ extension SharedStore {
     /// Sets all counters to zero, but not the times of the last self-test and advice or the number of rebuilds. Throws
     /// `StoreError`.
     public func resetStatistics() throws {
-        try transaction { database throws(SQLiteError) in _ = try database.run("DELETE FROM counter") }
+        try transaction { database throws(SQLiteError) in
+            _ = try database.run("DELETE FROM counter WHERE kind <> ?", .integer(CounterTable.Kind.run.rawValue))
+        }
     }
 
     /// Records that the app followed ``RecoveryAdvice``, which then returns only `unlock` for a day. Throws `StoreError`.
@@ -103,6 +118,7 @@ extension DeliveryStatistics {
         case .stage:
             let ending = StageFailure.Ending(description: row.text(2) ?? "")
             stageFailures[StageFailure(stage: name, ending: ending)] = counter
+        case .run: lastRun = Run(version: name, count: counter.count, lastTime: counter.lastTime)
         case nil: break
         }
     }
@@ -130,6 +146,7 @@ struct CounterTable {
         case failure = 1
         case stage = 2
         case suppressed = 3
+        case run = 4
 
         /// How many names outside the protocol are counted.
         var limit: Int64 { self == .stage ? 64 : 32 }
@@ -156,8 +173,18 @@ struct CounterTable {
             .integer(Self.countLimit), .integer(Self.countLimit))
     }
 
+    /// Counts a push that the extension has handled. Only the last version is kept.
+    func countRun(of version: String) throws(SQLiteError) {
+        try database.run(
+            "DELETE FROM counter WHERE kind = ? AND name <> ?", .integer(Kind.run.rawValue),
+            .text(Self.shortened(version)))
+        try count(.run, version)
+    }
+
     private func hasRoom(_ kind: Kind, _ name: String, _ ending: String) throws(SQLiteError) -> Bool {
-        if kind == .opened || kind == .suppressed || kind == .failure && FailureClass.Defined(rawValue: name) != nil {
+        if [.opened, .suppressed, .run].contains(kind)
+            || kind == .failure && FailureClass.Defined(rawValue: name) != nil
+        {
             return true
         }
         let known = try database.integer(

@@ -14,6 +14,7 @@ public import Foundation
 /// ```
 /// {"version": 1, "topic": TOPIC, "time": SECONDS,
 ///  "keys": [{"kid", "suite": 1 | 2 | 4, "hasPSK", "state": KeyState | "damaged"}] or "keyStorage": ERROR,
+///  ["extension": {"version", "count", "lastTime": SECONDS}],
 ///  "senders": {"kids": [KID], "refused": {KID: FailureClass}, ["sequence"]} or {"unsigned": true} or ERROR,
 ///  ["allowsAlerts": Bool], "store": "available" or ERROR, "statistics": {"opened": COUNTER, "failures": {FailureClass: COUNTER}, ...}}
 /// ERROR    {"error": CODE, "reason": TEXT}
@@ -29,6 +30,8 @@ public struct DeviceReport: Codable, Hashable, Sendable {
     package var senders: Senders?
     package var store: Store?
     package var statistics: Statistics?
+    /// Which extension handled the last push, and when; nil if none ever did, or if the store can't be read.
+    package var `extension`: Run?
     /// Whether the user allows the app's alerts: `NotificationSettings.showsAlerts`. The system runs no extension if not. nil if the
     /// app doesn't know; then it isn't in the report.
     public var allowsAlerts: Bool?
@@ -53,7 +56,8 @@ public struct DeviceReport: Codable, Hashable, Sendable {
         self.senders = senders.report(at: time)
         guard let store else { return }
         do {
-            statistics = Statistics(try store.statistics())
+            let statistics = try store.statistics()
+            (self.statistics, `extension`) = (Statistics(statistics), statistics.lastRun.map(Run.init))
             self.store = .available
         } catch {
             let code = (error as? StoreError)?.code.name
@@ -129,6 +133,16 @@ extension DeviceReport {
         package var recentCount: Int
         package var lastTime: Int64
         package var lastKid: String?
+    }
+
+    package struct Run: Codable, Hashable, Sendable {
+        package var version: String
+        package var count: Int
+        package var lastTime: Int64
+
+        init(_ run: DeliveryStatistics.Run) {
+            (version, count, lastTime) = (run.version, run.count, run.lastTime.seconds)
+        }
     }
 
     package struct StageCounter: Codable, Hashable, Sendable {

@@ -6,7 +6,8 @@ import PushCryptSQLite
 /// reader    L, H, since and the floor of each role, with a digest of these columns
 /// message   the names of the messages that a role has claimed, with the claim's token; claimed is null after the message
 ///           was seen; applied: whether its effects were applied
-/// counter   kind 0: opened, 1: failed as NAME, 2: stage NAME ended as ENDING, 3: suppressed; recent: since advice was last taken
+/// counter   kind 0: opened, 1: failed as NAME, 2: stage NAME ended as ENDING, 3: suppressed,
+///           4: handled by the extension's version NAME; recent: since advice was last taken
 /// moment    the last time of "selfTest" and "advice"
 /// receipt   the receipts that wait to be sent
 /// tombstone the name of each retracted message, with the profile and the iat of the message that retracted it

@@ -242,7 +242,9 @@ extension Setup {
         let state = keyset.state
         try host.requireExtension(keyset.log, of: host.storage.history(of: state.id))
         guard state.kind == new.kind else { throw SetupConflict(.otherKind, path) }
-        guard state.publication == changes(of: new).publication else { throw SetupConflict(.otherPublication, path) }
+        // A keyset that was made by itself is signed from now on: its epoch comes next.
+        let isOther = state.publication != changes(of: new).publication
+        if isOther, state.publication != nil { throw SetupConflict(.otherPublication, path) }
         guard state.writer == host.name else { throw SetupConflict(.otherWriter, path) }
         return true
     }
@@ -280,7 +282,11 @@ extension Setup {
             _ = try host.create(
                 location.path, new.kind, changes(of: new), type: new.type, psk: new.demandsPSK, secrets: secrets)
         case .epoch(let location):
-            try host.setEpoch(Self.epoch, of: location.path, publisher: opened(publisher, host).state.id)
+            let id = try opened(publisher, host).state.id
+            _ = try host.change(location.path, .policy) { draft in
+                if draft.state.publication == nil { draft.changes.publication = publication }
+                draft.changes.epochs[Self.epoch] = .some(id)
+            }
         case .pins(let path): try makeFile(path, newPins(host), mode: 0o644)
         case .settings(let path):
             guard try FileStatus.at(path) != nil else { return try makeFile(path, newSettings.json, mode: 0o644) }

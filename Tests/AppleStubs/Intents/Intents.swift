@@ -67,7 +67,34 @@ public enum INOutgoingMessageType: Int, Sendable {
 
 @available(iOS 14, macOS 12, watchOS 7, visionOS 1, *)
 @available(tvOS, unavailable)
-open class INIntent: NSObject {}
+open class INIntent: NSObject {
+    @available(iOS 15, macOS 12, watchOS 8, visionOS 1, *)
+    open var donationMetadata: INIntentDonationMetadata?
+    /// The images by the name of their parameter, which Apple's class doesn't expose in this way.
+    public final var stubImages: [String: INImage] = [:]
+}
+
+@available(iOS 15, macOS 12, watchOS 8, visionOS 1, *)
+@available(tvOS, unavailable)
+open class INIntentDonationMetadata: NSObject {}
+
+@available(iOS 15, macOS 12, watchOS 8, visionOS 1, *)
+@available(tvOS, unavailable)
+open class INSendMessageIntentDonationMetadata: INIntentDonationMetadata {
+    open var mentionsCurrentUser = false
+    open var isReplyToCurrentUser = false
+    open var notifyRecipientAnyway = false
+    open var recipientCount = 0
+}
+
+/// Apple's method takes the key path of any parameter.
+@available(iOS 14, macOS 12, watchOS 7, visionOS 1, *)
+@available(tvOS, unavailable)
+extension INSendMessageIntent {
+    public func setImage(_ image: INImage?, forParameterNamed path: KeyPath<INSendMessageIntent, INSpeakableString?>) {
+        stubImages[path == \.speakableGroupName ? "speakableGroupName" : "?"] = image
+    }
+}
 
 @available(iOS 14, macOS 12, watchOS 7, visionOS 1, *)
 @available(tvOS, unavailable)
@@ -127,4 +154,16 @@ open class INInteraction: NSObject {
 
     /// Apple's error if the app lacks the capability, which this one always lacks.
     open func donate() async throws { throw CocoaError(.featureUnsupported) }
+}
+
+/// UserNotifications declares it. Here it needs the module of the intent.
+@available(iOS 18, macOS 15, watchOS 11, visionOS 2, *)
+@available(tvOS, unavailable)
+open class UNNotificationAttributedMessageContext: NSObject, UNNotificationContentProviding {
+    open var stubRefusal: UNError.Code? { intent.stubRefusal }
+    private let intent: INSendMessageIntent
+
+    public init(sendMessageIntent: INSendMessageIntent, attributedContent: NSAttributedString) {
+        intent = sendMessageIntent
+    }
 }

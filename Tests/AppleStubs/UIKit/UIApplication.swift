@@ -1,4 +1,4 @@
-public import Foundation
+@_exported public import Foundation
 
 @available(iOS 2, visionOS 1, *)
 @available(macOS, unavailable)
@@ -13,23 +13,26 @@ public import Foundation
     public nonisolated static let didBecomeActiveNotification = NSNotification.Name(
         "UIApplicationDidBecomeActiveNotification")
 
-    private let delegate: any UIApplicationDelegate
+    private let stubbedDelegate: any UIApplicationDelegate
     private let hasScenes: Bool
+
+    /// The process has no application.
+    open class var shared: UIApplication { fatalError("there is no application") }
+    open var delegate: (any UIApplicationDelegate)? { stubbedDelegate }
 
     /// An app whose life cycle a test runs.
     public init(stubDelegate: any UIApplicationDelegate, hasScenes: Bool) {
-        (delegate, self.hasScenes) = (stubDelegate, hasScenes)
+        (stubbedDelegate, self.hasScenes) = (stubDelegate, hasScenes)
         super.init()
     }
 
     public final func stubLaunch() {
-        _ = delegate.application(self, willFinishLaunchingWithOptions: nil)
-        _ = delegate.application(self, didFinishLaunchingWithOptions: nil)
+        _ = stubbedDelegate.application(self, didFinishLaunchingWithOptions: nil)
     }
 
     /// As documented: the notification is posted in every app, and the delegate is called only in an app without scenes.
     public final func stubBecomeActive() {
-        if !hasScenes { delegate.applicationDidBecomeActive(self) }
+        if !hasScenes { stubbedDelegate.applicationDidBecomeActive(self) }
         NotificationCenter.default.post(name: Self.didBecomeActiveNotification, object: self)
     }
 
@@ -48,11 +51,6 @@ public enum UIBackgroundFetchResult: UInt, Sendable {
 @available(macOS, unavailable)
 @available(watchOS, unavailable)
 @MainActor public protocol UIApplicationDelegate: NSObjectProtocol {
-    @available(iOS 6, visionOS 1, *)
-    func application(
-        _ application: UIApplication,
-        willFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
-    ) -> Bool
     func application(
         _ application: UIApplication,
         didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
@@ -70,7 +68,6 @@ public enum UIBackgroundFetchResult: UInt, Sendable {
         _ application: UIApplication, handleEventsForBackgroundURLSession identifier: String,
         completionHandler: @escaping () -> Void)
     func applicationDidBecomeActive(_ application: UIApplication)
-    func applicationProtectedDataDidBecomeAvailable(_ application: UIApplication)
 }
 
 @available(macOS, unavailable)

@@ -1,4 +1,4 @@
-public import Foundation
+@_exported public import Foundation
 
 #if os(Linux)
 public import UserNotificationsUI

@@ -8,15 +8,30 @@ public struct UNNotificationActionOptions: OptionSet, Sendable {
     public init(rawValue: UInt) { self.rawValue = rawValue }
 }
 
+@available(iOS 15, macOS 12, watchOS 8, tvOS 15, visionOS 1, *)
+open class UNNotificationActionIcon: NSObject {
+    /// Apple's class doesn't expose the name.
+    public let stubName: String
+
+    public init(systemImageName: String) { stubName = "system " + systemImageName }
+    public init(templateImageName: String) { stubName = "template " + templateImageName }
+}
+
 @available(iOS 10, macOS 10.14, watchOS 3, visionOS 1, *)
 @available(tvOS, unavailable)
 open class UNNotificationAction: NSObject {
     public let identifier: String
     public let title: String
     public let options: UNNotificationActionOptions
+    @available(iOS 15, macOS 12, watchOS 8, visionOS 1, *)
+    open var icon: UNNotificationActionIcon? { stubIcon as? UNNotificationActionIcon }
+    private let stubIcon: NSObject?
 
-    public init(identifier: String, title: String, options: UNNotificationActionOptions = []) {
-        (self.identifier, self.title, self.options) = (identifier, title, options)
+    @available(iOS 15, macOS 12, watchOS 8, visionOS 1, *)
+    public init(
+        identifier: String, title: String, options: UNNotificationActionOptions = [], icon: UNNotificationActionIcon?
+    ) {
+        (self.identifier, self.title, self.options, stubIcon) = (identifier, title, options, icon)
     }
 }
 
@@ -27,12 +42,12 @@ open class UNTextInputNotificationAction: UNNotificationAction {
     public let textInputPlaceholder: String
 
     public init(
-        identifier: String, title: String, options: UNNotificationActionOptions = [], textInputButtonTitle: String,
-        textInputPlaceholder: String
+        identifier: String, title: String, options: UNNotificationActionOptions = [], icon: UNNotificationActionIcon?,
+        textInputButtonTitle: String, textInputPlaceholder: String
     ) {
         self.textInputButtonTitle = textInputButtonTitle
         self.textInputPlaceholder = textInputPlaceholder
-        super.init(identifier: identifier, title: title, options: options)
+        super.init(identifier: identifier, title: title, options: options, icon: icon)
     }
 }
 

@@ -31,6 +31,13 @@ public enum UNNotificationSetting: Int, Sendable {
     case notSupported, disabled, enabled
 }
 
+@available(iOS 10, macOS 10.14, visionOS 1, *)
+@available(watchOS, unavailable)
+@available(tvOS, unavailable)
+public enum UNAlertStyle: Int, Sendable {
+    case none, banner, alert
+}
+
 @available(iOS 10, macOS 10.14, watchOS 3, tvOS 10, visionOS 1, *)
 open class UNNotificationSettings: NSObject {
     /// What a test sets.
@@ -45,6 +52,10 @@ open class UNNotificationSettings: NSObject {
         public var carPlay = UNNotificationSetting.notSupported
         public var providesAppSettings = false
         public var timeSensitive = UNNotificationSetting.enabled
+        public var scheduledDelivery = UNNotificationSetting.disabled
+        public var directMessages = UNNotificationSetting.notSupported
+        public var announcement = UNNotificationSetting.notSupported
+        public var alertStyle = UNAlertStyle.banner
         /// The raw value of `UNShowPreviewsSetting`.
         public var previews = 0
 
@@ -83,6 +94,20 @@ open class UNNotificationSettings: NSObject {
     @available(iOS 15, macOS 12, watchOS 8, visionOS 1, *)
     @available(tvOS, unavailable)
     open var timeSensitiveSetting: UNNotificationSetting { stub.timeSensitive }
+    @available(iOS 15, macOS 12, watchOS 8, visionOS 1, *)
+    @available(tvOS, unavailable)
+    open var scheduledDeliverySetting: UNNotificationSetting { stub.scheduledDelivery }
+    @available(iOS 15, macOS 12, watchOS 8, visionOS 1, *)
+    @available(tvOS, unavailable)
+    open var directMessagesSetting: UNNotificationSetting { stub.directMessages }
+    @available(iOS 13, watchOS 6, visionOS 1, *)
+    @available(macOS, unavailable)
+    @available(tvOS, unavailable)
+    open var announcementSetting: UNNotificationSetting { stub.announcement }
+    @available(iOS 10, macOS 10.14, visionOS 1, *)
+    @available(watchOS, unavailable)
+    @available(tvOS, unavailable)
+    open var alertStyle: UNAlertStyle { stub.alertStyle }
     @available(iOS 11, macOS 10.14, visionOS 1, *)
     @available(watchOS, unavailable)
     @available(tvOS, unavailable)

@@ -100,23 +100,35 @@ import UserNotifications
         #expect(await Set(notifications.categories()) == [category, NotificationCategory(id: "PLAIN")])
     }
 
+    @Test(arguments: [nil, NotificationAction.TextInput(buttonTitle: "Send")])
+    func `the icon of an action is the symbol or the template image of its name`(input: NotificationAction.TextInput?) {
+        for (icon, name) in [(NotificationAction.Icon.system("heart"), "system heart"), (.template("x"), "template x")]
+        {
+            let action = NotificationAction(id: "A", title: "a", textInput: input, icon: icon)
+            #expect(action.system.icon?.stubName == name)
+        }
+        #expect(NotificationAction(id: "A", title: "a", textInput: input).system.icon == nil)
+    }
+
     @Test func `the settings are those of the system`() async throws {
-        #expect(
-            await notifications.settings()
-                == NotificationSettings(
-                    authorization: .authorized, allowed: [.alert, .sound, .badge], showsOnLockScreen: true,
-                    showsInList: true, showsBanners: true, allowsTimeSensitive: true, previews: .always))
+        var expected = NotificationSettings(
+            authorization: .authorized, allowed: [.alert, .sound, .badge], showsOnLockScreen: true, showsInList: true,
+            showsBanners: true, allowsTimeSensitive: true, previews: .always)
+        expected.alertStyle = .banner
+        #expect(await notifications.settings() == expected)
         var stub = UNNotificationSettings.Stub()
         (stub.status, stub.sound, stub.badge, stub.alert) = (.provisional, .disabled, .disabled, .disabled)
         (stub.list, stub.lockScreen, stub.critical, stub.timeSensitive) = (.enabled, .disabled, .enabled, .disabled)
         (stub.carPlay, stub.providesAppSettings) = (.enabled, true)
-        stub.previews = 1
+        (stub.previews, stub.alertStyle) = (1, .alert)
+        (stub.announcement, stub.scheduledDelivery, stub.directMessages) = (.enabled, .enabled, .enabled)
         center.stubSettings = stub
-        #expect(
-            await notifications.settings()
-                == NotificationSettings(
-                    authorization: .provisional, allowed: [.criticalAlert, .carPlay, .providesAppSettings],
-                    showsInList: true, previews: .whenUnlocked))
+        expected = NotificationSettings(
+            authorization: .provisional, allowed: [.criticalAlert, .carPlay, .providesAppSettings], showsInList: true,
+            previews: .whenUnlocked)
+        (expected.alertStyle, expected.isAnnounced) = (.alert, true)
+        (expected.isInSummary, expected.allowsDirectMessages) = (true, true)
+        #expect(await notifications.settings() == expected)
         for (status, authorization) in [
             (UNAuthorizationStatus.notDetermined, NotificationSettings.Authorization.notDetermined), (.denied, .denied),
             (.ephemeral, .authorized),

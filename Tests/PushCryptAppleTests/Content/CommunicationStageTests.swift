@@ -52,6 +52,21 @@ import UserNotifications
         #expect(!(content is UNMutableNotificationContent))
     }
 
+    @Test func `an intent has the group's picture and what the message is to the user, and no picture without a group`()
+        throws
+    {
+        var message = Self.message()
+        message.groupPicture = [7]
+        (message.recipientCount, message.mentionsUser, message.repliesToUser) = (12, true, true)
+        let metadata = try #require(message.intent.donationMetadata as? INSendMessageIntentDonationMetadata)
+        #expect(metadata.recipientCount == 12 && metadata.mentionsCurrentUser && metadata.isReplyToCurrentUser)
+        #expect(message.intent.stubImages.mapValues(\.stubData) == ["speakableGroupName": Data([7])])
+        message.groupName = nil
+        #expect(message.intent.stubImages.isEmpty)
+        let plain = Self.message().intent.donationMetadata as? INSendMessageIntentDonationMetadata
+        #expect(plain?.mentionsCurrentUser == false && plain?.isReplyToCurrentUser == false)
+    }
+
     @Test func `the last stage doesn't run if the recipient hides the text`() async throws {
         let choice = PreviewChoice(path: folder.file("preview").path)
         try choice.set(.titleOnly)

@@ -92,7 +92,7 @@ struct DiagnoseAppTests {
         #expect(try diagnose(app).cause == "extension-misconfigured")
         try app.place.makeFolder("Empty")
         expectRefusal(try app.place.run("diagnose", "--app", "Empty", stdin: app.seal()), 66)
-        let folder = Repository.root.appendingPathComponent("Examples/iOSExtension").path
+        let folder = Repository.root.appendingPathComponent("Examples/iOS").path
         #expect(try app.diagnose(app.seal(), "--app", folder).found.isEmpty)
     }
 

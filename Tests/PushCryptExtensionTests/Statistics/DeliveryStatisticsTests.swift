@@ -40,6 +40,24 @@ import Testing
         #expect(statistics.opened?.count == 2 && statistics.failures.mapValues(\.count) == [.attachmentFailed: 1])
     }
 
+    @Test("only the version of the last extension is kept, with its pushes, and a reset keeps it")
+    func lastRun() throws {
+        func run(_ version: String?, _ time: UnixTime) {
+            var report = DeliveryReport.sample(.malformed, at: time)
+            report.version = version
+            store.count(report)
+        }
+        run(nil, now)
+        #expect(try store.statistics().lastRun == nil)
+        for (second, version) in ["1.0 (1)", "1.1 (2)", "1.1 (2)"].enumerated() { run(version, now + Int64(second)) }
+        run(nil, now + 9)
+        try store.resetStatistics()
+        #expect(try store.statistics().lastRun == .init(version: "1.1 (2)", count: 2, lastTime: now + 2))
+        #expect(try store.statistics().failures.isEmpty)
+        run("", now + 10)
+        #expect(try store.statistics().lastRun == .init(version: "", count: 1, lastTime: now + 10))
+    }
+
     @Test("only a restored self-test sets the time of the last self-test")
     func selfTest() throws {
         store.count(.sample(.timedOut, at: now, isSelfTest: true))

@@ -127,6 +127,22 @@ private final class SetupStorage: KeystoreStorage {
         #expect(try place.snapshot() == before)
     }
 
+    @Test func `A sender keyset that was made by itself keeps its key, and is signed from now on`() throws {
+        let host = Self.host(setup)
+        let location = setup.keysets[0].location
+        let folder = FileSystem.parent(of: location.path)
+        var alone = Setup([.init(location, .sender)], history: setup.history, settings: place.path("alone.json"))
+        (alone.passphrase, alone.parameters, alone.context) = (setup.passphrase, setup.parameters, setup.context)
+        try alone.run(host)
+        let before = try #require(try host.storage.keyset(location.path)).log.state
+        #expect(before.publication == nil && FileSystem.isFolder(folder))
+        let made = try setup.run(host).filter(\.isNew).map(\.part)
+        #expect(!made.contains(.keyset(location)) && made.contains(.epoch(location)))
+        let after = try #require(try host.storage.keyset(location.path)).log.state
+        #expect(after.keys.map(\.kid) == before.keys.map(\.kid) && after.id == before.id)
+        #expect(after.publication == setup.publication && after.epochs.count == 1)
+    }
+
     @Test func `Another keyset is added to settings that a setup has written, and not to a person's`() throws {
         var setup = setup
         try setup.run(Self.host(setup))

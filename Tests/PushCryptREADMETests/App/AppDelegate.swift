@@ -1,1 +1,1 @@
-../../../Examples/iOSApp/AppDelegate.swift
+../../../Examples/iOS/App/AppDelegate.swift

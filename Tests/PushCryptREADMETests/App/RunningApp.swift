@@ -1,4 +1,5 @@
 import PushCryptApple
+import PushCryptPrimitives
 import UIKit
 
 /// An app with the guides' delegate. It is in a file of its own, because Testing has a module for files that import UIKit too.
@@ -12,7 +13,32 @@ import UIKit
         application.stubLaunch()
     }
 
-    func becomeActive() { application.stubBecomeActive() }
+    func received(_ deviceToken: Data) {
+        delegate.application(application, didRegisterForRemoteNotificationsWithDeviceToken: deviceToken)
+    }
+
+    /// The app becomes active, and does what is due.
+    func becomeActive() async {
+        application.stubBecomeActive()
+        _ = await delegate.pushes.lastRefresh?.value
+    }
+
+    /// - Returns: whether the system was told that there is something new.
+    func received(_ userInfo: [AnyHashable: Any]) async -> Bool {
+        await withCheckedContinuation { continuation in
+            delegate.application(application, didReceiveRemoteNotification: userInfo) {
+                continuation.resume(returning: $0 == .newData)
+            }
+        }
+    }
+}
+
+/// Stands in for the sample's backend, which writes a file.
+enum Backend {
+    static let uploads = Locked<[PushRegistration.Upload]>([])
+    static func store(_ registration: PushRegistration.Upload) async throws {
+        uploads.withLock { $0.append(registration) }
+    }
 }
 
 /// Stands in for the library's class, which only Apple's systems have: Linux has no sessions in the background.

@@ -62,7 +62,7 @@ import Testing
 
     @Test("Info.plist names the categories of the code, its view controller, and whether title and body are hidden")
     func infoPlist() throws {
-        let text = try Documents.text(of: "Examples/iOSContentExtension/Info.plist")
+        let text = try Documents.text(of: "Examples/iOS/NotificationContent/Info.plist")
         let plist = try unsafe PropertyListSerialization.propertyList(from: Data(text.utf8), format: nil)
         let keys = try #require((plist as? [String: Any])?["NSExtension"] as? [String: Any])
         #expect(keys["NSExtensionPointIdentifier"] as? String == "com.apple.usernotifications.content-extension")

@@ -3,97 +3,69 @@ import PushCryptExtension
 import PushCryptTestSupport
 import Testing
 
-/// The guides show files that are compiled, and their commands run.
+/// The guides show files of the sample that are compiled, and their commands run.
 @Suite("guides") struct GuideTests {
-    private static let guides = "Sources/PushCryptExtension/PushCryptExtension.docc/"
-    private static let adding = guides + "AddTheExtension.md"
-    private static let showing = guides + "DecideWhatIsShown.md"
-    private static let sending = guides + "RegisterDevicesAndSend.md"
-    private static let using = guides + "UseNotificationsInTheApp.md"
-    private static let recipes = guides + "Recipes.md"
-    private static let examples = "Examples/iOSExtension/"
-    private static let app = "Examples/iOSApp/"
-    private static let content = "Examples/iOSContentExtension/"
-    private static let files = "Tests/PushCryptREADMETests/Guides/"
+    private static let guides = "Sources/PushCryptExtension/PushCryptExtension.docc"
+    private static let tutorial = guides + "/FirstPush.md"
+    private static let sample = "Examples/iOS"
+    private static let folders = ["App", "NotificationContent", "NotificationService", "Recipes", "Scenes", "Shared"]
 
-    @Test(
-        "a guide contains the example code that is compiled",
-        arguments: [
-            (
-                adding, "swift",
-                [
-                    examples + "SharedAppGroup.swift", examples + "NotificationService.swift",
-                    files + "ModifiedSuffix.swift", files + "ContactName.swift", files + "SimulatorBackend.swift",
-                ]
-            ),
-            (adding, "xml", [examples + "Info.plist", examples + "NotificationService.entitlements"]),
-            (showing, "swift", [files + "ChatMessages.swift"]),
-            (
-                sending, "swift",
-                [
-                    files + "DeviceRegistration.swift", app + "AppDelegate.swift", files + "SignOut.swift",
-                    files + "UnsignedSenders.swift", files + "RegisteredDevice.swift",
-                ]
-            ),
-            (
-                using, "swift",
-                [
-                    files + "SharedConfiguration.swift", files + "AppNotifications.swift", files + "SilentPushes.swift",
-                    app + "AppDelegate+Notifications.swift", files + "PictureMessages.swift",
-                    content + "NotificationViewController.swift", app + "SystemReceipts.swift",
-                ]
-            ),
-            (using, "xml", [content + "Info.plist"]),
-            (
-                recipes, "swift",
-                [
-                    "PictureCategory", "DefaultBody", "DeliveryReceipts", "ImageAddress", "MigratedAttachments",
-                    "Recipes",
-                ].map { files + $0 + ".swift" }
-            ),
-        ])
-    func showsTheseFiles(_ guide: String, _ language: String, _ files: [String]) throws {
-        let blocks = try Documents.blocks(of: language, in: guide).map { $0.text + "\n" }
-        #expect(try blocks == files.map(Documents.text(of:)))
-    }
-
-    @Test("all Swift code of the guides is in example files, and the guides show all of them") func allExamples() throws
-    {
-        let guides = Documents.files(in: String(Self.guides.dropLast()), withSuffix: ".md")
+    @Test("all Swift code of the guides is in files of the sample, and the guides show or name each of these files")
+    func allExamples() throws {
+        let guides = Documents.files(in: Self.guides, withSuffix: ".md")
         let shown = try Set(guides.flatMap { try Documents.blocks(of: "swift", in: $0).map { $0.text + "\n" } })
-        let files = [Self.files, Self.examples, Self.app, Self.content].flatMap {
-            Documents.files(in: String($0.dropLast()), withSuffix: ".swift")
-        }
-        let examples = files.filter { !$0.hasSuffix("Tests.swift") && !$0.hasSuffix("RecipeServer.swift") }
-        let texts = try examples.map { (name: $0, text: try Documents.text(of: $0)) }
-        #expect(texts.filter { !shown.contains($0.text) }.map(\.name) == [])
-        #expect(shown.subtracting(texts.map(\.text)) == [])
+        let page = try Documents.text(of: Self.guides + "/Recipes.md")
+        let files = Self.folders.flatMap { Documents.files(in: "\(Self.sample)/\($0)", withSuffix: ".swift") }
+        let examples = try files.map { (name: $0.dropFirst(Self.sample.count + 1), text: try Documents.text(of: $0)) }
+        #expect(examples.filter { !shown.contains($0.text) && !page.contains("`\($0.name)`") }.map(\.name) == [])
+        #expect(shown.subtracting(examples.map(\.text)) == [])
+        let named = page.matches(of: /`([A-Za-z]+\/[A-Za-z+]+\.swift)`/).map { $0.1 }
+        #expect(Set(named).subtracting(examples.map(\.name)) == [])
     }
 
-    /// The payload for the Simulator opens with the app's keys and is signed with a key of the set that the app accepts.
-    @Test("the guide's command seals a push for the simulator") func sealsForTheSimulator() throws {
+    @Test("the tutorial begins with seven words, and the app's part has at most 25 lines and the extension 15")
+    func isShort() throws {
+        let words = try Documents.text(of: Self.tutorial).components(separatedBy: "\n## ")[1]
+        #expect(words.components(separatedBy: "\n").count { $0.hasPrefix("| ") } == 7 + 2)
+        func lines(_ names: String...) throws -> Int {
+            try names.map { name in
+                try Documents.text(of: "\(Self.sample)/\(name).swift").components(separatedBy: "\n")
+                    .count { !$0.contains(#/^ *(\/\/|$)/#) }
+            }.reduce(0, +)
+        }
+        #expect(try lines("App/AppDelegate") <= 25)
+        #expect(try lines("NotificationService/NotificationService", "Shared/SharedConfiguration") <= 15)
+    }
+
+    @Test("the guides of the app have at most 4,000 words") func words() throws {
+        let texts = try Documents.files(in: Self.guides, withSuffix: ".md").map(Documents.text)
+        #expect(texts.map { $0.split { $0.isWhitespace }.count }.reduce(0, +) <= 4_000)
+    }
+
+    /// The payload opens with the app's keys. The set that `init` makes of the same keyset has the key of the code.
+    @Test("the tutorial's commands seal a push that opens for the key of the code, and then for pins of the signed set")
+    func commands() throws {
         let register = """
             pushcrypt keys create Keys/phone --kind recipient --psk --insecure-plaintext
-            (umask 077; pushcrypt keys export Keys/phone --registration > Keys/registration.json)
+            mkdir Documents
+            (umask 077; pushcrypt keys export Keys/phone --registration > Documents/record.json)
             """
-        let steps = try Documents.blocks(of: "sh", in: Self.adding)
-            .filter { $0.heading == "Try it in the Simulator" }.map(\.text)
-        #expect(steps.count == 2)
+        let open = "pushcrypt open payload.apns --keys Keys/phone --topic com.example.app --trust"
+        let steps = try Documents.blocks(of: "sh", in: Self.tutorial).map(\.text)
+        try #require(steps.count == 4)
         let simulator = #"""
-            xcrun() {
-                echo "$1 $2 $3 $4"
-                pushcrypt open --keys Keys/phone --trust senders.json --pins sender-pins.json --topic "$4" < "$5"
-            }
+            xcrun() { if [ "$2" = push ]; then echo "$3 $4 $5"; else echo "$PWD"; fi; }
             """#
         let outputs = try TranscriptTests.run(
-            [steps[0], register, "cat sender-pins.json", "cat senders.json", steps[1]], replacing: simulator)
-        try #require(outputs.count == 5)
-        let place = try TemporaryFolder()
-        let pins = try SenderPins(
-            folder: place.path + "/senders", publishers: SenderSetPins(json: Array(outputs[2].utf8)),
-            topic: "com.example.app")
-        #expect(try pins.accept(Array(outputs[3].utf8)))
+            [
+                steps[0], register, steps[1], "pushcrypt keys export Keys/senders > key.json; \(open) key.json",
+                steps[3],
+                "\(open) www/*.1.json --pins sender-pins.json", "pushcrypt keys export Keys/senders --format raw",
+            ], replacing: simulator)
         let payload = #"{"aps":{"alert":{"title":"Dr. Amara Osei","body":"Your results are in."},"sound":"default"}}"#
-        #expect(outputs[4] == "simctl push booted com.example.app\n" + payload)
+        #expect(outputs[0].contains(#/^[A-Za-z0-9_-]{11}\n[A-Za-z0-9+\/]{43}=$/#))
+        #expect(outputs[2] == "booted com.example.app payload.apns")
+        #expect(outputs[3] == payload && outputs[5] == payload)
+        #expect(outputs[0].hasSuffix(outputs[6]))
     }
 }

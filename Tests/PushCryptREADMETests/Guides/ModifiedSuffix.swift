@@ -1,6 +1,1 @@
-import PushCryptApple
-import UserNotifications
-
-nonisolated let modified = SystemContentStage(name: "suffix") { content in
-    content.title += " [modified]"
-}
+../../../Examples/iOS/Recipes/ModifiedSuffix.swift

@@ -229,25 +229,6 @@ import Testing
         #expect(failed.stageFailures == [StageFailure(stage: "ContactName", ending: .failed)])
         #expect(failed.failure == nil)
     }
-
-    @Test("an unsigned set is pinned and replaced by a newer one, and an older one is refused")
-    func unsignedSenders() async throws {
-        func set(_ count: Int, sequence: Int64) throws -> Data {
-            let entries = try (0..<count).map { _ in
-                Keyset.Entry(try .generate(.sender, backend: DefaultBackend.shared), KeyLifecycle(activatesAt: now))
-            }
-            let set = try Keyset(entries, sequence: sequence).publicKeyset(keepingPSK: false)
-            return Data(try set.jwkSet(withHistory: false))
-        }
-        let senders = UnsignedSenders(group)
-        #expect(throws: FailureClass.unknownKey) { try senders.pins.trustedSenders() }
-        let (first, second) = (try set(1, sequence: 1), try set(2, sequence: 2))
-        try await senders.update(bundled: first) { second }
-        #expect(try senders.pins.sequence() == 2)
-        let error = await #expect(throws: DeviceKeyError.self) { try await senders.update(bundled: first) { first } }
-        #expect(error?.code == .rolledBack)
-        #expect(try senders.pins.sequence() == 2)
-    }
 }
 
 extension AttachmentStage {

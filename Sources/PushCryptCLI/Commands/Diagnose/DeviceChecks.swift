@@ -26,7 +26,7 @@ enum DeviceChecks {
     /// No counter. It is no fault if the report or the counters are younger than the push, as far as that is known.
     private static func neverRan(_ facts: Facts) -> Finding? {
         guard case .available? = facts.report?.store, let report = facts.report, let statistics = report.statistics,
-            statistics.opened == nil, statistics.suppressed == nil, statistics.failures.isEmpty
+            report.extension == nil, statistics.opened == nil, statistics.suppressed == nil, statistics.failures.isEmpty
         else { return nil }
         let issuedAt = facts.trial?.header?.issuedAt
         let isUnknown = issuedAt.map { $0.seconds > report.time } == true || statistics.rebuildCount > 0

@@ -58,7 +58,7 @@ private struct ImpossibleReport {
     var reason: String? {
         // An app without a bundle identifier reports an empty topic.
         if !report.topic.isEmpty, (try? Topic(report.topic)) == nil { return "topic isn't a bundle identifier" }
-        if let reason = Self.time("time", report.time) ?? statistics { return reason }
+        if let reason = Self.time("time", report.time) ?? lastRun ?? statistics { return reason }
         if report.keys != nil, report.keyStorage != nil {
             return "it has both keys and keyStorage, which says that keys can't be read"
         }
@@ -83,6 +83,11 @@ private struct ImpossibleReport {
 
     private static func time(_ name: String, _ seconds: Int64) -> String? {
         (0...4_102_444_800).contains(seconds) ? nil : "\(name) isn't in seconds between 1970 and 2100"
+    }
+
+    private var lastRun: String? {
+        guard let run = report.extension else { return nil }
+        return run.count < 1 ? "extension.count is below 1" : Self.time("extension.lastTime", run.lastTime)
     }
 
     private var statistics: String? {

@@ -1,0 +1,1 @@
+../../../Examples/iOS/App/AppDelegate+Background.swift

@@ -1,1 +1,0 @@
-../../../Examples/iOSApp/AppDelegate+Notifications.swift

@@ -1,0 +1,1 @@
+../../../Examples/iOS/Recipes/AttributedMessages.swift
