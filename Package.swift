@@ -8,6 +8,7 @@ import PackageDescription
 let backend: [Target.Dependency] = ["PushCryptOpenSSL"]
 let processCalls: [Target.Dependency] = ["CPushCryptProcess"]
 let sqlite: [Target.Dependency] = ["CPushCryptSQLite"]
+let openSSL: String? = "libcrypto"
 // Libraries and programs that the branch for Apple's systems doesn't have.
 let linuxTargets: [Target] = [
     .systemLibrary(name: "CPushCryptSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
@@ -51,11 +52,19 @@ let testsOfExampleApp: [String] = []
 let privacyManifest: [Resource] = []
 let unusedPrivacyManifest = ["PrivacyInfo.xcprivacy"]
 #else
+import Foundation
+
 // No target that an app links names a system library: CryptoKit and SQLite are part of the SDK. A condition on platforms
 // doesn't help: Xcode's build plan loses it one edge further down, and the app would link Homebrew's libcrypto.
 let backend: [Target.Dependency] = ["PushCryptCryptoKit"]
 let processCalls: [Target.Dependency] = []
 let sqlite: [Target.Dependency] = []
+// Xcode warns of each system library that pkg-config doesn't find, also in an app that reaches none. So the manifest asks only for
+// one that is there.
+let openSSL =
+    ["/opt/homebrew/opt/openssl@3", "/usr/local/opt/openssl@3", "/opt/local/lib/pkgconfig/libcrypto.pc"]
+        .contains { FileManager.default.fileExists(atPath: $0) } || Context.environment["PKG_CONFIG_PATH"] != nil
+    ? "libcrypto" : nil
 let linuxTargets: [Target] = []
 let faults: [Target.Dependency] = []
 let cryptoKitPackages: [Package.Dependency] = []
@@ -107,7 +116,7 @@ let package = Package(
     targets: [
         .systemLibrary(
             name: "CPushCryptOpenSSL",
-            pkgConfig: "libcrypto",
+            pkgConfig: openSSL,
             providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]
         ),
         .target(name: "PushCryptPrimitives"),

@@ -1,6 +1,7 @@
 """The package's manifest as SwiftPM evaluates it on Apple's systems."""
 
 import json
+import os
 import pathlib
 import subprocess
 
@@ -25,10 +26,16 @@ def dump(package):
 
 
 def build_plan(package):
-    """Returns the targets in the build plan of SwiftPM's new engine, which Xcode uses, by their identifiers."""
+    """Returns the targets in the build plan of SwiftPM's new engine, which Xcode uses, by their identifiers, and its warnings.
+
+    It is made as on a Mac without Homebrew: pkg-config finds nothing.
+    """
     command = ["swift", "package", "--package-path", package, "--build-system", "swiftbuild", "dump-pif"]
-    plan = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    return {entry["contents"]["guid"]: entry["contents"] for entry in plan if entry["type"] == "target"}
+    (package / "pkg-config").symlink_to("/bin/false")
+    environment = {**os.environ, "PATH": f"{package}:{os.environ['PATH']}"}
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+    targets = {entry["contents"]["guid"]: entry["contents"] for entry in json.loads(done.stdout) if entry["type"] == "target"}
+    return targets, {line for line in done.stderr.splitlines() if line.startswith("warning")}
 
 
 def dependencies(target, platform=None):

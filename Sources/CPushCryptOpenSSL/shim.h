@@ -5,7 +5,7 @@
 #define OPENSSL_SUPPRESS_DEPRECATED
 
 #if !__has_include(<openssl/opensslv.h>)
-#error "pushcrypt: OpenSSL's headers are missing. Install libssl-dev and pkg-config (apt) or openssl@3 (brew)."
+#error "pushcrypt: OpenSSL's headers are missing. Install libssl-dev and pkg-config (apt), or openssl@3 and pkg-config (brew); then run swift package purge-cache."
 #endif
 
 #include <openssl/opensslv.h>
