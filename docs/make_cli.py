@@ -37,43 +37,16 @@ def discussion(text: str, name: str, seen: dict[str, str]) -> str:
     return "\n\n".join(printed)
 
 
-def row(argument: dict[str, Any]) -> str:
-    text = escaped(re.sub(r"\(default: (.*)\)$", r"Default: \1.", " ".join(argument.get("abstract", "").split())))
-    default = argument.get("defaultValue")
-    if default is not None and argument["kind"] == "option":
-        text += f" Default: {escaped(default)}."
-    spelled = spelling(argument).replace("|", "\\|")
-    return f"| `{spelled}` | {text} |"
+def options(command: dict[str, Any]) -> list[str]:
+    return [f"`{spelling(argument).split(' <')[0]}`" for argument in shown(command) if argument["kind"] != "positional"]
 
 
-def common(tree: list[tuple[list[str], dict[str, Any]]]) -> dict[str, str]:
-    """The rows of options outside of titled groups that at least three commands have, with their names."""
-    rows = [(row(argument), f"`{spelling(argument).split(' <')[0]}`") for _, command in tree for argument in shown(command)
-            if argument.get("sectionTitle") is None and argument["kind"] != "positional"]
-    counts = Counter(rows)
-    return {text: name for (text, name), count in counts.items() if count >= 3}
-
-
-def section(path: list[str], command: dict[str, Any], seen: dict[str, str], shared: dict[str, str]) -> list[str]:
-    """`seen` maps the rows of each titled group above to the command that has them, `shared` those of many commands to names."""
+def section(path: list[str], command: dict[str, Any], seen: dict[str, str], common: set[str]) -> list[str]:
     lines = [f"### {' '.join(path)}", "", escaped(command.get("abstract", "")), "", "```", usage(path, command), "```", ""]
     if command.get("discussion"):
         lines += [discussion(command["discussion"], " ".join(path), seen), ""]
-    titles = list(dict.fromkeys(argument.get("sectionTitle") for argument in shown(command)))
-    if titles:
-        lines += ["| option | meaning |", "| --- | --- |"]
-        for title in sorted(titles, key=lambda title: title is not None):
-            arguments = [argument for argument in shown(command) if argument.get("sectionTitle") == title]
-            rows = [row(argument) for argument in arguments]
-            name = " ".join(path)
-            above = seen.setdefault("\n".join(rows), name) if title else name
-            if title and above != name:
-                lines.append(f"| *{title.capitalize()}* | as of [{above}](#{above.replace(' ', '-')}) |")
-                continue
-            lines += ([f"| *{title.capitalize()}* | |"] if title else []) + [each for each in rows if title or each not in shared]
-            if not title and (names := [shared[each] for each in rows if each in shared]):
-                lines.append(f"| {', '.join(names)} | [of several commands](#options-of-several-commands) |")
-        lines.append("")
+    if names := [name for name in options(command) if name not in common]:
+        lines += [f"Options: {', '.join(names)}.", ""]
     if path[1:] == ["status"]:
         lines += ["| code | severity | meaning |", "| --- | --- | --- |"]
         lines += [f"| `{code}` | {severity} | {meaning} |" for code, severity, meaning in findings()] + [""]
@@ -87,9 +60,10 @@ def main() -> None:
     arguments = parser.parse_args()
     seen: dict[str, str] = {}
     tree = list(commands(command_tree(arguments.tool)))
-    shared = common(tree)
-    lines = ["### Options of several commands", "", "| option | meaning |", "| --- | --- |", *sorted(shared), ""]
-    lines += [line for path, command in tree for line in section(path, command, seen, shared)]
+    counts = Counter(name for _, command in tree for name in options(command))
+    common = {name for name, count in counts.items() if count >= 3}
+    lines = [f"Options of several commands: {', '.join(sorted(common))}.", ""]
+    lines += [line for path, command in tree for line in section(path, command, seen, common)]
     old = PAGE.read_text(encoding="utf-8")
     before, rest = old.split(BEGIN)
     after = rest.split(END)[1]
