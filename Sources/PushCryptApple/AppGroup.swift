@@ -129,34 +129,6 @@ extension ExtensionConfiguration {
     }
 }
 
-extension DeviceReport {
-    /// Makes the report of this device, in the app: for `pushcrypt diagnose --report`. It never fails: a missing entitlement is in
-    /// the report.
-    ///
-    /// - Parameters:
-    ///   - identifier: the app group, as for ``AppGroup``.
-    ///   - keychainGroup: as for ``AppGroup``.
-    ///   - senders: whose pushes the extension opens, usually `{ .pinned(try $0.senderPins()) }`.
-    public init(
-        appGroup identifier: String, keychainGroup: String? = nil, at time: UnixTime = .now,
-        senders: (AppGroup) throws -> SenderTrust
-    ) {
-        func code(_ error: any Error) -> String { (error as? ExtensionSetupError)?.code.name ?? "failed" }
-        do {
-            let group = try AppGroup(identifier, keychainGroup: keychainGroup)
-            let trust: SenderTrust
-            do { trust = try senders(group) } catch {
-                let failure = FailureClass(rawValue: code(error))
-                trust = .current { () throws(FailureClass) in throw failure }
-            }
-            self.init(topic: group.topic, keys: group.keyring, senders: trust, store: group.store(.app), at: time)
-        } catch {
-            self.init(
-                topic: Bundle.containingApp.appIdentifier ?? "", unavailable: code(error), reason: "\(error)", at: time)
-        }
-    }
-}
-
 extension PushRegistration {
     /// Creates the registration of an app group, with its keys and store. It can answer the challenges of a backend that asks
     /// for a proof: ``Upload/answer(_:host:)``.
@@ -209,7 +181,7 @@ private final class SharedStores: Sendable {
 }
 
 extension Bundle {
-    fileprivate var appIdentifier: String? {
+    var appIdentifier: String? {
         #if canImport(Darwin)
         bundleIdentifier
         #else

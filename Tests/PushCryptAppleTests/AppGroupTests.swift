@@ -24,24 +24,9 @@ import UserNotifications
         }
     }
 
-    @Test func `an app group without an entitlement throws notEntitled, as its report says with the app`() throws {
+    @Test func `an app group without an entitlement throws notEntitled`() throws {
         let error = #expect(throws: ExtensionSetupError.self) { try AppGroup("group.test.none") }
         #expect(error?.code == .notEntitled && error?.description.contains("group.test.none") == true)
-        let report = DeviceReport(appGroup: "group.test.none") { _ in .unsigned }
-        let text = String(decoding: try report.json(), as: UTF8.self)
-        #expect(text.contains(#""keyStorage":{"error":"notEntitled""#) && text.contains(#""topic":"com.example.app""#))
-    }
-
-    @Test func `the report of an app without its pins has keys and store, and an error for the senders`() throws {
-        try withGroup { name, folder in
-            try FileManager.default.createDirectory(
-                at: folder.appendingPathComponent("pushes"), withIntermediateDirectories: false,
-                attributes: [.posixPermissions: 0o700])
-            let report = DeviceReport(appGroup: name) { .pinned(try $0.senderPins(resource: "none")) }
-            let text = String(decoding: try report.json(), as: UTF8.self)
-            #expect(text.contains(#""keys":[]"#) && text.contains(#""store":"available""#))
-            #expect(text.contains(#""senders":{"error":"missingResource""#))
-        }
     }
     #endif
 

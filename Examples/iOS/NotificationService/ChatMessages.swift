@@ -10,6 +10,10 @@ nonisolated func chatMessages(
             let chat = info["chat"] as? String
         else { return nil }
         let sender = CommunicationStage.Message.Person(handle: user, name: name, picture: try await picture(user))
-        return CommunicationStage.Message(sender: sender, conversationID: chat)
+        var message = CommunicationStage.Message(sender: sender, conversationID: chat)
+        // In a group: its name, and the number of members without the sender and the user.
+        message.groupName = info["group"] as? String
+        message.recipientCount = info["others"] as? Int
+        return message
     }
 }

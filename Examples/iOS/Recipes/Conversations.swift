@@ -20,10 +20,10 @@ import PushCryptApple
         SystemNotifications().setCategories([NotificationCategory(id: "MESSAGE", actions: [reply])])
     }
 
-    /// Shows everything in the foreground, except messages of the conversation that the user is reading.
+    /// In the foreground, messages of the conversation that the user is reading aren't shown.
     func presentation(of notification: ReceivedNotification) async -> PresentationOptions {
         if let chat = chat(of: notification), chat == current { return [] }
-        return [.banner, .list, .sound, .badge]
+        return .standard(for: notification)
     }
 
     /// Opens the conversation of a tapped message, and sends the text of its action `REPLY`.
@@ -36,9 +36,15 @@ import PushCryptApple
         }
     }
 
-    /// Only a restored payload was written by a sender whom the app trusts.
+    /// Only a restored payload was written by a sender whom the app trusts. While plain pushes still come, anyone may have written
+    /// theirs: let them open a conversation, and nothing more.
     private func chat(of notification: ReceivedNotification) -> String? {
-        guard case .restored(let push) = notification else { return nil }
-        return UserInfoJSON.dictionary(push.payload)["chat"] as? String
+        let payload: [UInt8]? =
+            switch notification {
+            case .restored(let push): push.payload
+            case .unverified(let push): push.payload
+            case .local: nil
+            }
+        return payload.flatMap { UserInfoJSON.dictionary($0)["chat"] as? String }
     }
 }

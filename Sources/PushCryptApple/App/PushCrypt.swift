@@ -1,5 +1,6 @@
 #if canImport(UserNotifications) && canImport(Security) && !os(tvOS)
 public import Foundation
+public import PushCryptCore
 public import PushCryptExtension
 import UserNotifications
 
@@ -23,7 +24,11 @@ import os
     public var registration: PushRegistration? { parts?.registration }
     /// What the user has to do, by the last registration: `updateApp` to read newer pushes, `unlock`.
     public private(set) var advice: [RecoveryAdvice.Step] = []
+    /// Nil without the entitlement.
+    private let group: AppGroup?
     private let parts: Parts?
+    /// Why there are no parts.
+    private let failure: (any Error)?
     private let report: @MainActor (any Error) -> Void
     /// The user who is signed in; nil for none.
     private var account: String?
@@ -38,6 +43,20 @@ import os
         let kept: KeptNotifications
         /// The centre doesn't retain it.
         let delegate: PushCryptNotificationDelegate
+
+        @MainActor init(
+            _ group: AppGroup, _ configuration: ExtensionConfiguration,
+            _ senderSet: (@Sendable () async throws -> Data)?, _ responder: any NotificationResponder,
+            _ upload: @escaping @Sendable (PushRegistration.Upload) async throws -> Void
+        ) throws {
+            (self.group, self.configuration) = (group, configuration)
+            registration = PushRegistration(
+                identity: DeviceIdentity(storage: group.keyring), folder: group.path(of: "registration"),
+                senders: try senderSet.map { .init(pins: try group.senderPins(), fetch: $0) },
+                store: group.store(.app), opener: configuration.opener, upload: upload)
+            kept = KeptNotifications(configuration)
+            delegate = PushCryptNotificationDelegate(group, responder, kept: kept)
+        }
     }
 
     private struct DefaultResponder: NotificationResponder {}
@@ -62,28 +81,25 @@ import os
         report: @escaping @MainActor (any Error) -> Void = PushCrypt.log,
         upload: @escaping @Sendable (PushRegistration.Upload) async throws -> Void
     ) -> PushCrypt {
-        let parts: Parts?
-        do {
-            let group = try group()
-            let configuration = try configuration(group)
-            let kept = KeptNotifications(configuration)
-            parts = Parts(
-                group: group, configuration: configuration,
-                registration: PushRegistration(
-                    identity: DeviceIdentity(storage: group.keyring), folder: group.path(of: "registration"),
-                    senders: try senderSet.map { .init(pins: try group.senderPins(), fetch: $0) },
-                    store: group.store(.app), opener: configuration.opener, upload: upload),
-                kept: kept,
-                delegate: PushCryptNotificationDelegate(group, responder ?? DefaultResponder(), kept: kept))
-        } catch {
-            report(error)
-            parts = nil
-        }
-        return PushCrypt(parts, report)
+        PushCrypt(group, configuration, senderSet, responder, report, upload)
     }
 
-    private init(_ parts: Parts?, _ report: @escaping @MainActor (any Error) -> Void) {
-        (self.parts, self.report) = (parts, report)
+    private init(
+        _ makeGroup: () throws -> AppGroup, _ configuration: (AppGroup) throws -> ExtensionConfiguration,
+        _ senderSet: (@Sendable () async throws -> Data)?, _ responder: (any NotificationResponder)?,
+        _ report: @escaping @MainActor (any Error) -> Void,
+        _ upload: @escaping @Sendable (PushRegistration.Upload) async throws -> Void
+    ) {
+        self.report = report
+        var found: AppGroup?
+        do {
+            let group = try makeGroup()
+            found = group
+            parts = try Parts(group, configuration(group), senderSet, responder ?? DefaultResponder(), upload)
+            failure = nil
+        } catch { (parts, failure) = (nil, error) }
+        group = found
+        if let failure { report(failure) }
         guard let parts else { return }
         UNUserNotificationCenter.current().delegate = parts.delegate
         // Every app gets it, also one with scenes, whose delegate the system doesn't call.
@@ -129,10 +145,32 @@ import os
     /// Does what is due: opens what the extension couldn't, renews keys and sender keys, uploads a changed registration, and removes
     /// notifications that have expired or were retracted. Call it in a background refresh, too.
     ///
+    /// - Parameter isRequested: whether your backend asks for the registration, which it has lost: then it is uploaded again.
     /// - Returns: nil if the device token or the user is still unknown, and after an error, which was reported.
-    @discardableResult public func refresh() async -> PushRegistration.Outcome? {
+    @discardableResult public func refresh(isRequested: Bool = false) async -> PushRegistration.Outcome? {
         await openKept()
-        return await register()
+        return await register(isRequested: isRequested)
+    }
+
+    /// The ids of the device's keys. Before a sign-out, tell your backend to delete the rows with them.
+    public var keyIDs: [KeyID] { (try? group?.keyring.keyIDs()) ?? [] }
+
+    /// Makes the report of this device, for `pushcrypt diagnose --report`. It never fails: what is missing is in the report.
+    public func deviceReport() async -> DeviceReport {
+        let code = (failure as? ExtensionSetupError)?.code.name ?? "failed"
+        var report: DeviceReport
+        if let group {
+            let lack = SenderTrust.current { () throws(FailureClass) in throw FailureClass(rawValue: code) }
+            report = DeviceReport(
+                topic: group.topic, keys: group.keyring, senders: parts?.configuration.opener.senders ?? lack,
+                store: group.store(.app))
+        } else {
+            report = DeviceReport(
+                topic: Bundle.containingApp.appIdentifier ?? "", unavailable: code,
+                reason: failure.map { "\($0)" } ?? "")
+        }
+        report.allowsAlerts = await SystemNotifications().settings().showsAlerts
+        return report
     }
 
     /// Opens a push that the app receives itself, such as one with `content-available`: each message once.
@@ -145,16 +183,20 @@ import os
         return (try? opened.get()).map { UserInfoJSON.dictionary($0.payload) }
     }
 
-    private func register() async -> PushRegistration.Outcome? {
+    private func register(isRequested: Bool = false) async -> PushRegistration.Outcome? {
         guard let parts else { return nil }
         var outcome: PushRegistration.Outcome?
         do {
             if let account, let deviceToken {
-                outcome = try await parts.registration.register(deviceToken: deviceToken, account: account)
+                outcome = try await parts.registration.register(
+                    deviceToken: deviceToken, account: account, isRequested: isRequested)
                 advice = outcome?.advice ?? []
                 if let failure = outcome?.senderSetFailure { report(failure) }
-            } else if account == nil, try await parts.registration.completeSignOut() {
-                try await parts.group.removeTraces()
+            } else {
+                if account == nil, try await parts.registration.completeSignOut() {
+                    try await parts.group.removeTraces()
+                }
+                if let failure = try await parts.registration.updateSenderKeys() { report(failure) }
             }
         } catch let error as DeviceKeyError where error.code == .locked {
             // Nothing is lost: the app becomes active after the first unlock.

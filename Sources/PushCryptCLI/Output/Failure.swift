@@ -50,7 +50,9 @@ struct Failure: Error, CustomStringConvertible {
         case let error as SenderError: self.init(Self.senderStatuses[error.code] ?? .dataError, error.reason)
         case let error as BlobError: self.init(Self.blobStatuses[error.code] ?? .software, error.reason)
         case let error as KeyError:
-            let advice = error.code == .signedSet ? "; commands with --pins read it" : ""
+            let advice =
+                error.code == .signedSet
+                ? "; commands with --pins read it, and others the JWK set that `keys export` prints" : ""
             self.init(Self.keyStatuses[error.code] ?? .dataError, error.reason + advice)
         case let error as KeystoreError: self.init(Self.keystoreStatuses[error.code] ?? .dataError, error.reason)
         case let error as FileError: self.init(KeystoreError(error))

@@ -31,6 +31,7 @@ public struct KeptNotifications: Sendable {
 
     static let suffix = "-opened"
     private var configuration: ExtensionConfiguration
+    var showsUnsealed: Bool { configuration.unsealed.isShown }
     /// Placeholders have the envelope beside `aps`, and pushes for which the extension didn't run have it where it came.
     private let places: EnvelopePlaces
     /// The placeholders that the user has tapped and that couldn't be opened yet. The system has removed them from the list.

@@ -16,11 +16,18 @@
     func openSettings(from notification: ReceivedNotification?) async
 }
 
+extension PresentationOptions {
+    /// What the default of ``NotificationResponder/presentation(of:)`` returns.
+    public static func standard(for notification: ReceivedNotification) -> PresentationOptions {
+        if case .restored(let push) = notification, push.requestID.hasSuffix(KeptNotifications.suffix) { return .list }
+        return [.banner, .list, .sound, .badge]
+    }
+}
+
 extension NotificationResponder {
     /// Shows everything, and a message that the app opened itself in the list.
     public func presentation(of notification: ReceivedNotification) async -> PresentationOptions {
-        if case .restored(let push) = notification, push.requestID.hasSuffix(KeptNotifications.suffix) { return .list }
-        return [.banner, .list, .sound, .badge]
+        .standard(for: notification)
     }
 
     /// Does nothing.
@@ -68,7 +75,13 @@ package struct ConnectedResponder: Sendable {
     }
 
     private func verified(_ notification: DeliveredNotification) async -> ReceivedNotification {
-        if let verifier { return await verifier.received(notification) }
+        if let verifier {
+            let received = await verifier.received(notification)
+            guard case .unverified(let push) = received, push.reason == .unsealed, kept?.showsUnsealed == true else {
+                return received
+            }
+            return .unverified(.init(requestID: push.requestID, reason: .unsealed, payload: notification.userInfo))
+        }
         guard notification.request.trigger == .push else { return .local(notification.request) }
         let isSealed = KeptMessage.outerPayload(userInfo: notification.userInfo) != nil
         return .unverified(.init(requestID: notification.id, reason: isSealed ? .sealed : .noVerifier))

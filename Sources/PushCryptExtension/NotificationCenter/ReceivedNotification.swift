@@ -21,17 +21,19 @@ public enum ReceivedNotification: Hashable, Sendable {
         public let payload: [UInt8]
     }
 
-    /// A notification that wasn't restored. Its content isn't given to the app.
+    /// A notification that wasn't restored. Its content isn't given to the app, with one exception.
     public struct Unverified: Hashable, Sendable {
         /// The system's name of the notification.
         public let requestID: String
         /// Why it isn't verified.
         public let reason: Reason
+        /// `userInfo` of a push that wasn't sealed, JSON, UTF-8, if the app shows such pushes (``ExtensionConfiguration/unsealed``):
+        /// for an app that still receives them. Everyone who can push to the device may have written it.
+        public let payload: [UInt8]?
 
         /// Creates a notification, for tests.
-        public init(requestID: String, reason: Reason) {
-            self.requestID = requestID
-            self.reason = reason
+        public init(requestID: String, reason: Reason, payload: [UInt8]? = nil) {
+            (self.requestID, self.reason, self.payload) = (requestID, reason, payload)
         }
     }
 

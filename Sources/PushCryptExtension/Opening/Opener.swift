@@ -5,7 +5,7 @@ public import PushCryptPrimitives
 public struct Opener: Sendable {
     let topic: Topic
     private var keyring: any RecipientKeyring
-    private let senders: SenderTrust
+    package let senders: SenderTrust
     /// The ways of the app's pushes.
     let carriers: Set<Carrier>
     /// Where the envelope of a push may stand.

@@ -85,6 +85,19 @@ public struct SenderPins: PinnedSender {
         return true
     }
 
+    /// Whether there is no set, also none that is damaged, has ended, or is of another epoch.
+    ///
+    /// - Throws: `FailureClass`: `keyLocked`, `internalError`.
+    var isEmpty: Bool {
+        get throws(FailureClass) {
+            do throws(DeviceKeyError) { return try read(KeyFolder(folder)) == nil } catch {
+                if error.code == .notFound { return true }
+                if error.code == .damaged { return false }
+                throw error.failureClass
+            }
+        }
+    }
+
     /// Returns which set was accepted in the pinned epoch; nil if none was. The app reports it with its registration.
     ///
     /// - Throws: `DeviceKeyError` with `locked`, `damaged`, `insecure`, `failed`.

@@ -57,6 +57,15 @@ public struct SenderTrust: Sendable {
         pinned(try TrustedSenders(publicKey: publicKey))
     }
 
+    /// Opens payloads that are signed by the key in the app's code until the pins have their first set, and from then on those of
+    /// the set alone: for the update of an app that had only the key. The extension may run before the updated app does.
+    ///
+    /// - Throws: `KeyError` with `invalidKey`.
+    public static func key(_ publicKey: String, until pins: SenderPins) throws -> SenderTrust {
+        let first = try TrustedSenders(publicKey: publicKey)
+        return SenderTrust { () throws(FailureClass) in try pins.isEmpty ? first : pins.trustedSenders() }
+    }
+
     /// Opens payloads that are signed by a key from the app's own source, for apps that don't use ``SenderPins``.
     ///
     /// - Parameter source: called for each push. Write a closure: in Swift 5 mode the name of a method causes a warning.

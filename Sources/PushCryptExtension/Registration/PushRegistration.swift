@@ -130,6 +130,18 @@ public actor PushRegistration {
         }
     }
 
+    /// Updates the sender keys if that is due. A process that the system has started in the background may end before it has the
+    /// device token, which ``register(deviceToken:account:isRequested:)`` needs.
+    ///
+    /// - Returns: as ``Outcome/senderSetFailure``.
+    /// - Throws: `DeviceKeyError` with `locked`, `insecure`, `failed`.
+    public func updateSenderKeys() async throws -> (any Error)? {
+        try await inTurn { registration in
+            var file = try RegistrationFile(registration.folder)
+            return await registration.updateSenders(&file, isAdvised: false, at: registration.clock())
+        }
+    }
+
     /// Erases the device's keys and the digest of the last upload when the user signs out. Pushes that are being delivered no
     /// longer open. Inform the backend, too. The trusted sender keys and their revocations stay.
     ///

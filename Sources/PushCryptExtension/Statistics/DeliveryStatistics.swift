@@ -175,9 +175,13 @@ struct CounterTable {
 
     /// Counts a push that the extension has handled. Only the last version is kept.
     func countRun(of version: String) throws(SQLiteError) {
-        try database.run(
-            "DELETE FROM counter WHERE kind = ? AND name <> ?", .integer(Kind.run.rawValue),
-            .text(Self.shortened(version)))
+        let isLast =
+            try database.run(
+                "UPDATE counter SET count = min(max(count, 0), ?) + 1, time = ? WHERE kind = ? AND name = ?",
+                .integer(Self.countLimit), .integer(time.seconds), .integer(Kind.run.rawValue),
+                .text(Self.shortened(version))) > 0
+        guard !isLast else { return }
+        try database.run("DELETE FROM counter WHERE kind = ?", .integer(Kind.run.rawValue))
         try count(.run, version)
     }
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import unittest
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -16,6 +17,7 @@ import requests
 from botocore.awsrequest import AWSResponse
 from firebase_admin import messaging
 from google.auth.credentials import AnonymousCredentials
+from pushcrypt import Placeholder
 from test_carriers import INNER, open_, seal
 
 EXPOSED = ["badge", "sound"]
@@ -43,7 +45,19 @@ class Recorder(requests.adapters.BaseAdapter):
         pass
 
 
+def services_page() -> str:
+    return (Path(__file__).resolve().parents[3] / "docs" / "services.md").read_text(encoding="utf-8")
+
+
 class ClientTests(unittest.TestCase):
+    @staticmethod
+    def aps(push: Any) -> messaging.Aps:
+        """Calls the function that docs/services.md shows."""
+        code = services_page().split("def aps(push)")[1].split("\n\n")[0]
+        names: dict[str, Any] = {"messaging": messaging}
+        exec("def aps(push)" + code, names)
+        return names["aps"](push)
+
     def firebase(self, message: messaging.Message) -> Any:
         app = firebase_admin.initialize_app(FirebaseCredentials(), {"projectId": "p"}, name=self.id())
         try:
@@ -55,23 +69,21 @@ class ClientTests(unittest.TestCase):
         return recorder.bodies[0]["message"]
 
     def test_firebase_sends_the_request_for_apns_payload(self) -> None:
-        push = seal("fcm", exposed=EXPOSED, collapse_id="order")
-        alert = messaging.ApsAlert(title=push.aps["alert"]["title"], body=push.aps["alert"]["body"])
-        aps = messaging.Aps(alert=alert, badge=push.aps["badge"], sound=push.aps["sound"], mutable_content=True)
-        headers = push.request["message"]["apns"]["headers"]
-        sent = self.firebase(messaging.Message(
-            token="t", apns=messaging.APNSConfig(headers=headers, payload=messaging.APNSPayload(aps, pushcrypt=push.envelope))))
-        self.assertEqual(sent, {"token": "t", **push.request["message"]})
-        self.assertEqual(open_(json.dumps(sent["apns"]["payload"]).encode(), "fcm"), INNER)
+        for placeholder in [Placeholder("New"), Placeholder(title_loc_key="NEW", loc_key="OPEN", loc_args=["1"])]:
+            push = seal("fcm", exposed=EXPOSED, collapse_id="order", placeholder=placeholder)
+            payload = messaging.APNSPayload(self.aps(push), pushcrypt=push.envelope)
+            headers = push.request["message"]["apns"]["headers"]
+            sent = self.firebase(messaging.Message(
+                token="t", apns=messaging.APNSConfig(headers=headers, payload=payload)))
+            self.assertEqual(sent, {"token": "t", **push.request["message"]})
+            self.assertEqual(open_(json.dumps(sent["apns"]["payload"]).encode(), "fcm"), INNER)
 
     def test_firebase_sends_the_request_for_data(self) -> None:
         push = seal("text", exposed=EXPOSED)
         message = push.request["message"]
-        alert = messaging.ApsAlert(title="New", body="Open")
-        aps = messaging.Aps(alert=alert, badge=push.aps["badge"], sound=push.aps["sound"], mutable_content=True)
         sent = self.firebase(messaging.Message(
             token="t", data=message["data"],
-            apns=messaging.APNSConfig(headers=message["apns"]["headers"], payload=messaging.APNSPayload(aps))))
+            apns=messaging.APNSConfig(headers=message["apns"]["headers"], payload=messaging.APNSPayload(self.aps(push)))))
         self.assertEqual(sent, {"token": "t", **message})
         # Firebase puts data beside aps.
         self.assertEqual(open_(json.dumps({**sent["apns"]["payload"], **sent["data"]}).encode(), "text"), INNER)

@@ -43,11 +43,11 @@ import UserNotifications
     private static let set = [UInt8](repeating: 7, count: 16)
 
     /// The signed set that the backend publishes.
-    private func senders(_ sequence: Int64 = 1) throws -> Data {
+    private func senders(of other: Keyset? = nil) throws -> Data {
         let publication = try SenderSetPublication(
-            set: Self.set, topics: [Topic("com.example.app")], epoch: 1, sequence: sequence, issuedAt: issuedAt,
+            set: Self.set, topics: [Topic("com.example.app")], epoch: 1, sequence: 1, issuedAt: issuedAt,
             validUntil: issuedAt + 86_400)
-        let keyset = try Keyset([Keyset.Entry(sender, KeyLifecycle(activatesAt: issuedAt))])
+        let keyset = try other ?? Keyset([Keyset.Entry(sender, KeyLifecycle(activatesAt: issuedAt))])
         return try Data(
             SignedSenderSet.sign(keyset.publicKeyset(keepingPSK: false), publication, by: [publisher]))
     }
@@ -160,6 +160,26 @@ import UserNotifications
         #expect(kids[0] == kids[1] && Set(kids).count == 3)
     }
 
+    @Test(
+        "the report has the device's keys and the extension's last run, and of an app without its pins the missing file"
+    )
+    func reports() async throws {
+        let app = try await app()
+        _ = await app.received(Data([1])).value
+        #expect(try await !String(decoding: app.deviceReport().json(), as: UTF8.self).contains("extension"))
+        _ = try await deliver(try device().request(PushNotification(title: "Zoë"), sealer: sealer).body)
+        let report = String(decoding: try await app.deviceReport().json(), as: UTF8.self)
+        #expect(report.contains(#""extension":{"count":1,"#) && report.contains(app.keyIDs[0].description))
+        let other = PushCrypt.start(
+            try appGroup(),
+            configuration: {
+                try ExtensionConfiguration(
+                    $0, senders: .pinned($0.senderPins(resource: "none")), fallback: .bundled(.standard))
+            }, report: { _ in }, upload: { _ in })
+        let text = String(decoding: try await other.deviceReport().json(), as: UTF8.self)
+        #expect(text.contains(#""senders":{"error":"missingResource""#) && text.contains(#""store":"available""#))
+    }
+
     @Test("a sign-out removes the keys and what the notifications have left")
     func signOutRemovesTraces() async throws {
         let app = try await app()
@@ -210,11 +230,49 @@ import UserNotifications
 
     @Test("the app registers although the sender set was refused, and reports why it was refused")
     func refusedSet() async throws {
-        let app = try await app(pins: true)
+        let app = try await app(account: nil, pins: true)
         published.withLock { $0 = Data("{}".utf8) }
+        #expect(await app.signIn(as: "zoë").value == nil)
         #expect(await app.received(Data([1])).value?.isUploaded == true)
         #expect(errors.withLock { ($0.last as? DeviceKeyError)?.code } == .unsuitable)
         #expect(try appGroup().senderPins().version() == nil)
+    }
+
+    @Test("an app that was started in the background, without a device token, updates its sender keys")
+    func updatesInTheBackground() async throws {
+        let app = try await app(pins: true)
+        #expect(try appGroup().senderPins().version()?.sequence == 1)
+        #expect(await app.refresh() == nil)
+        #expect(errors.withLock { $0.isEmpty } && uploads.withLock { $0.isEmpty })
+    }
+
+    @Test(
+        "an updated app that has pins and no set yet opens pushes of the key in its code, and then those of the set alone"
+    )
+    func keyUntilPins() async throws {
+        let app = try await app()
+        _ = await app.received(Data([1])).value
+        let pins = try appGroup().senderPins()
+        let key = senderKey.withLock { $0 }
+        func open() throws -> FailureClass? {
+            let opener = try Opener(
+                topic: "com.example.app", keyring: appGroup().keyring, senders: .key(key, until: pins))
+            let push = try device().request(PushNotification(title: "Zoë"), sealer: sealer)
+            if case .failure(let failure) = opener.open(Array(push.body), at: .now) { return failure }
+            return nil
+        }
+        #expect(try open() == nil)
+        let other = try Keyset([
+            Keyset.Entry(
+                KeyRecord.generate(.sender, backend: DefaultBackend.shared), KeyLifecycle(activatesAt: issuedAt))
+        ])
+        try pins.accept(Array(senders(of: other)))
+        #expect(try open() == .unknownKey)
+        let file = group.appendingPathComponent("senders")
+        for name in try FileManager.default.contentsOfDirectory(atPath: file.path) where name.hasPrefix("sender-set") {
+            try Data("{}".utf8).write(to: file.appendingPathComponent(name))
+        }
+        #expect(try open() == .unknownKey)
     }
 
     /// A failed upload is repeated with the same key.
@@ -242,6 +300,9 @@ import UserNotifications
         #expect(await app.open(["aps": ["alert": "x"]]) == nil)
         try await app.signOut()
         #expect(errors.withLock { $0.map { ($0 as? ExtensionSetupError)?.code } } == [.notEntitled])
+        let report = String(decoding: try await app.deviceReport().json(), as: UTF8.self)
+        #expect(
+            report.contains(#""keyStorage":{"error":"notEntitled""#) && report.contains(#""topic":"com.example.app""#))
         #expect(app.registration == nil)
     }
 
@@ -326,6 +387,29 @@ import UserNotifications
             presented.append(await !presentation(of: notification, delegate).isEmpty)
         }
         #expect(presented == [true, false, true, true])
+    }
+
+    @Test(
+        "a tap on a plain push opens its conversation in an app that still shows plain pushes, and not in another one")
+    func plainPushes() async throws {
+        for isShown in [true, false] {
+            let actions = Actions()
+            let conversations = Conversations(open: { actions.add("open \($0)") }, send: { _, _ in })
+            let app = PushCrypt.start(
+                try appGroup(),
+                configuration: { group in
+                    var configuration = try sharedConfiguration(group)
+                    if isShown { configuration.unsealed = .shown }
+                    return configuration
+                }, responder: conversations, upload: { _ in })
+            let plain = try await notification(Data(#"{"aps":{"alert":"x"},"chat":"c1"}"#.utf8), restored: false)
+            await respond(
+                UNNotificationResponse(
+                    stubNotification: plain, actionIdentifier: UNNotificationDefaultActionIdentifier),
+                try Self.delegate())
+            #expect(actions.list.withLock { $0 } == (isShown ? ["open c1"] : []))
+            #expect(app.registration != nil)
+        }
     }
 
     private static func delegate() throws -> PushCryptNotificationDelegate {

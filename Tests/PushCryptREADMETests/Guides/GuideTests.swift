@@ -38,34 +38,33 @@ import Testing
     }
 
     @Test("the guides of the app have at most 4,000 words") func words() throws {
-        let texts = try Documents.files(in: Self.guides, withSuffix: ".md").map(Documents.text)
-        #expect(texts.map { $0.split { $0.isWhitespace }.count }.reduce(0, +) <= 4_000)
+        let pages = ["FirstPush", "OnTheDevice", "Recipes"].map { "\(Self.guides)/\($0).md" }
+        #expect(Documents.files(in: Self.guides, withSuffix: ".md").count == pages.count + 1)
+        let counts = try pages.map { try Documents.text(of: $0).split { $0.isWhitespace }.count }
+        #expect(counts.reduce(0, +) <= 4_000)
     }
 
-    /// The payload opens with the app's keys. The set that `init` makes of the same keyset has the key of the code.
+    /// The push opens with the app's key. The set that `init` makes of the same keyset has the key of the code.
     @Test("the tutorial's commands seal a push that opens for the key of the code, and then for pins of the signed set")
     func commands() throws {
-        let register = """
-            pushcrypt keys create Keys/phone --kind recipient --psk --insecure-plaintext
-            mkdir Documents
-            (umask 077; pushcrypt keys export Keys/phone --registration > Documents/record.json)
-            """
-        let open = "pushcrypt open payload.apns --keys Keys/phone --topic com.example.app --trust"
+        let open = "pushcrypt open payload.apns --keys Phone/keys --topic com.example.app --trust"
         let steps = try Documents.blocks(of: "sh", in: Self.tutorial).map(\.text)
-        try #require(steps.count == 4)
+        try #require(steps.count == 6)
+        // Make a key, push, watch the log, make a record, show, init.
         let simulator = #"""
             xcrun() { if [ "$2" = push ]; then echo "$3 $4 $5"; else echo "$PWD"; fi; }
             """#
+        let documents = "mkdir Documents; mv record.json Documents/record.json"
         let outputs = try TranscriptTests.run(
             [
-                steps[0], register, steps[1], "pushcrypt keys export Keys/senders > key.json; \(open) key.json",
-                steps[3],
+                steps[0], steps[3] + "\n" + documents, steps[1], steps[4], "\(open) senders.json", steps[5],
                 "\(open) www/*.1.json --pins sender-pins.json", "pushcrypt keys export Keys/senders --format raw",
             ], replacing: simulator)
         let payload = #"{"aps":{"alert":{"title":"Dr. Amara Osei","body":"Your results are in."},"sound":"default"}}"#
         #expect(outputs[0].contains(#/^[A-Za-z0-9_-]{11}\n[A-Za-z0-9+\/]{43}=$/#))
         #expect(outputs[2] == "booted com.example.app payload.apns")
-        #expect(outputs[3] == payload && outputs[5] == payload)
-        #expect(outputs[0].hasSuffix(outputs[6]))
+        #expect(outputs[3].contains("Dr. Amara Osei") && outputs[3].contains("✓ restored"))
+        #expect(outputs[4] == payload && outputs[6] == payload)
+        #expect(outputs[0].hasSuffix(outputs[7]))
     }
 }

@@ -11,7 +11,7 @@ enum PayloadChecks {
     static let envelope: [Check] = [envelopeChanged, version, sealedChanged, sealedTruncated]
     /// What APNs and iOS read.
     static let notification: [Check] = [
-        notSealed, liveActivity, alertMissing, mutableContent, tooLarge, ignoredValues, demoKey,
+        notSealed, plainRequest, liveActivity, alertMissing, mutableContent, tooLarge, ignoredValues, demoKey,
     ]
 
     static let sendUnchanged =
@@ -278,6 +278,14 @@ enum PayloadChecks {
             "The push has no alert with a visible text, so iOS doesn't run the extension, or it refuses the push.",
             ["payload: \(seen)"],
             do: "Give the placeholder a text, such as \"New message\". Sealing writes one: \(sendUnchanged)")
+    }
+
+    private static func plainRequest(_ facts: Facts) -> Finding? {
+        guard let member = facts.payload.request?.plainMember else { return nil }
+        return Finding(
+            .notSealed, "The request has a text beside the sealed payload, which the service and Apple can read.",
+            ["request: it has the member \"\(member)\""],
+            do: "Send only what `seal --request` writes: it has the placeholder in apns.payload.aps.alert.")
     }
 
     private static func mutableContent(_ facts: Facts) -> Finding? {

@@ -10,6 +10,8 @@ struct ServiceRequest {
     private(set) var headers: JSONValue?
     /// The members of the request that name the service extension.
     private(set) var mutable: [String] = []
+    /// The member of a request to Firebase that has readable text beside the sealed payload.
+    private(set) var plainMember: String?
     /// How many messages it has.
     private(set) var count = 1
 
@@ -24,6 +26,7 @@ struct ServiceRequest {
             let arrived = data.map { Self.object([("aps", Self.text(aps)), ("pushcrypt", Self.text($0))]) }
             self.init(data == nil ? .fcm : .text, arrived ?? Self.text(payload))
             headers = apns["headers"]
+            plainMember = message["notification"].map { _ in "notification" }
         } else if let body = request["body"]?.string, let given = request["headers"] {
             self.init(.apns, body)
             headers = given
