@@ -6,7 +6,7 @@ import PushCryptPrimitives
 ///
 /// ```
 /// keyring read FOLDER KID     prints "found", or the failure class
-/// keyring pins FOLDER         prints "trusted", or the failure class
+/// keyring pins FOLDER PINS    prints "trusted", or the failure class; PINS is the JSON of the publishers
 /// keyring make FOLDER         prints the kid of the pair that is registered or was made, or the error's code
 /// keyring rotate FOLDER       replaces pair by pair until it is killed, and prints the kid of each when it is stored
 /// ```
@@ -15,7 +15,10 @@ enum KeyringCommand {
         let keyring = FileKeyring(folder: arguments[1])
         switch arguments[0] {
         case "read": say(read(keyring, KeyID(arguments[2])!))
-        case "pins": say(pins(UnsignedSenderPins(folder: arguments[1])))
+        case "pins":
+            let publishers = try SenderSetPins(json: Array(arguments[2].utf8))
+            let senders = try SenderPins(folder: arguments[1], publishers: publishers, topic: "com.example.app")
+            say(pins(senders))
         case "make": say(make(keyring))
         case "rotate": try rotate(keyring)
         default: exit(64)
@@ -31,7 +34,7 @@ enum KeyringCommand {
         }
     }
 
-    private static func pins(_ pins: UnsignedSenderPins) -> String {
+    private static func pins(_ pins: SenderPins) -> String {
         do throws(FailureClass) {
             _ = try pins.trustedSenders()
             return "trusted"

@@ -64,7 +64,9 @@ public struct TrustedSenders: Sendable {
     /// Trusts the keys of a set.
     ///
     /// - Throws: `KeyError` with `wrongKind` for keys other than sender keys.
-    public init(_ keyset: Keyset, name: String = "") throws { try self.init(keyset, revoked: [], name: name) }
+    public init(_ keyset: Keyset, name: String = "") throws {
+        sets = [try Self.set(MessageSender(name: name), keyset, [], endsAt: nil)]
+    }
 
     /// Trusts one key, which an app can have in its code.
     ///
@@ -84,12 +86,6 @@ public struct TrustedSenders: Sendable {
 
     /// Trusts several senders. A key that two of their sets have verifies nothing.
     public init(_ senders: [TrustedSenders]) { sets = senders.flatMap(\.sets) }
-
-    /// - Parameter thumbprints: RFC 7638 thumbprints, 32 bytes, of keys that are revoked in addition to those of the set.
-    /// - Throws: `KeyError` with `wrongKind` for keys other than sender keys.
-    package init(_ keyset: Keyset, revoked thumbprints: Set<[UInt8]>, name: String = "") throws {
-        sets = [try Self.set(MessageSender(name: name), keyset, thumbprints, endsAt: nil)]
-    }
 
     /// The keys of a signed set, which are judged no earlier than its `issuedAt`. They verify until its `validUntil`.
     ///

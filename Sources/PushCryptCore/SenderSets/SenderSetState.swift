@@ -83,7 +83,7 @@ package struct SenderSetState: Hashable, Sendable {
 
 extension Keyset {
     /// The RFC 7638 thumbprints, 32 bytes each, of the keys with a `revokedAt`, even one in the future.
-    package func revokedThumbprints() throws -> Set<[UInt8]> {
+    func revokedThumbprints() throws -> Set<[UInt8]> {
         Set(try entries.filter { $0.lifecycle.revokedAt != nil }.map { try $0.record.thumbprint() })
     }
 
@@ -91,7 +91,7 @@ extension Keyset {
     ///
     /// - Parameter revoked: RFC 7638 thumbprints, 32 bytes each.
     /// - Throws: `KeyError` with `conflict` if a key has the id of another key that was revoked.
-    package func requireNoCollision(with revoked: Set<[UInt8]>) throws {
+    fileprivate func requireNoCollision(with revoked: Set<[UInt8]>) throws {
         for record in entries.map(\.record) {
             let own = try record.thumbprint()
             let id = own.prefix(KeyID.byteCount)

@@ -63,7 +63,7 @@ public struct DeviceKeyError: DescribedError, Hashable, Sendable {
 
         /// The storage can't be read before the first unlock. Retry after it; never make a new key now.
         public static let locked = Code(name: "locked")
-        /// The key doesn't exist, or nothing is pinned yet.
+        /// The key doesn't exist.
         public static let notFound = Code(name: "notFound")
         /// Another key has the same id, or another set has the same number.
         public static let conflict = Code(name: "conflict")

@@ -31,7 +31,7 @@ final class KeyFolder {
         }
     }
 
-    /// The limit of a file; the longest is a set of a few hundred sender keys.
+    /// The limit of a file; the longest is a signed set with the revocations of its epoch.
     static let maximumByteCount = 1 << 20
 
     /// - Throws: `DeviceKeyError` with `notFound`, `locked`; `damaged` for a file over the limit; `insecure` for a link, for

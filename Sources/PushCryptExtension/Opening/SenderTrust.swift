@@ -1,7 +1,7 @@
 public import PushCryptCore
 import PushCryptPrimitives
 
-/// The keys of one sender, which an app pins: ``SenderPins``, ``UnsignedSenderPins`` or `TrustedSenders`.
+/// The keys of one sender, which an app pins: ``SenderPins`` or `TrustedSenders`.
 public protocol PinnedSender: Sendable {
     /// Returns the keys at the time of the call.
     ///

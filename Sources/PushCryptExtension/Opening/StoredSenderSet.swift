@@ -45,9 +45,8 @@ struct StoredSenderSet {
     }
 }
 
-/// The thumbprints of revoked keys in the files of ``SenderPins`` and ``UnsignedSenderPins``:
-/// `[BASE64URL of 32 bytes, ...]`.
-enum RevokedKeys {
+/// The thumbprints of revoked keys: `[BASE64URL of 32 bytes, ...]`.
+private enum RevokedKeys {
     /// - Returns: nil if the value is no such list.
     static func read(_ list: JSONValue?) -> Set<[UInt8]>? {
         guard let list, list.kind == .array else { return nil }

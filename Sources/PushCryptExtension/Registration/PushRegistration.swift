@@ -84,7 +84,7 @@ public actor PushRegistration {
     ///
     /// - Parameters:
     ///   - folder: a folder that only the app and its extension can read, for a file with a digest of the last upload.
-    ///   - senders: nil if the app trusts a set of another kind, or accepts unsigned pushes.
+    ///   - senders: nil if the app has its sender keys in its code, or accepts unsigned pushes.
     ///   - store: the extension's counters. With it, ``register(deviceToken:account:isRequested:)`` replaces a key that the
     ///     backend seems not to have and fetches sender keys that the device lacks.
     ///   - opener: opens the challenges of a backend that asks for a proof, see ``Upload/answer(_:host:)``. Make it with the

@@ -27,12 +27,14 @@ import Testing
 
     @Test("a key whose thumbprint is revoked verifies nothing even if its set says otherwise")
     func revokedBefore() throws {
-        let record = try TestJWK.named("sender").withoutPrivateKey.record()
-        let other = try TestJWK.named("other sender").withoutPrivateKey.record()
-        let keyset = try Keyset([Keyset.Entry(record, .at(0)), Keyset.Entry(other, .at(0))])
-        let senders = try TrustedSenders(keyset, revoked: [record.thumbprint()])
-        #expect(throws: FailureClass.keyRevoked) { _ = try senders.verificationKey(record.kid, at: UnixTime(1)) }
-        _ = try senders.verificationKey(other.kid, at: UnixTime(1))
+        let publisher = try TestSenderSet.publisher(1)
+        let document = try SignedSenderSet.sign(TestSenderSet.keyset(2), TestSenderSet.publication(), by: [publisher])
+        let set = try SignedSenderSet.verify(document, publishers: [publisher.publicRecord(keepingPSK: false)])
+        let (revoked, other) = (set.keyset.entries[0].record, set.keyset.entries[1].record)
+        let senders = try TrustedSenders(set, revoked: [revoked.thumbprint()], graceInSeconds: 0)
+        let now = TestSenderSet.now
+        #expect(throws: FailureClass.keyRevoked) { _ = try senders.verificationKey(revoked.kid, at: now) }
+        _ = try senders.verificationKey(other.kid, at: now)
     }
 
     @Test("a skid that isn't in the set throws unknownKey")

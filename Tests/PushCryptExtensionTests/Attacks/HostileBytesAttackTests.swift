@@ -177,13 +177,21 @@ import Testing
         expectKeyError(.malformed) { try Recipient(jwk: coordinate) }
     }
 
-    @Test("a hostile text as the list of senders: unsuitable, nothing is pinned", arguments: HostileText.allCases)
+    @Test(
+        "a hostile text as the signed set of senders, or as what a publisher signed: unsuitable, nothing is accepted",
+        arguments: HostileText.allCases)
     func trustedSenders(hostile: HostileText) throws {
         let folder = try TemporaryFolder()
-        let pins = UnsignedSenderPins(folder: folder.path + "/pins")
+        let pins = try SenderPins(folder: folder.path + "/pins", publishers: .test(), topic: TestPush.topic)
+        let good = try TestSenderSet().document()
+        let payload = try #require(SignedSenderSet.unverifiedPayload(of: good))
+        let forged = try TestSenderSet.document(payload: hostile.text(from: payload))
+        for document in [hostile.text(from: good), forged] {
+            expectDeviceKeyError(.unsuitable) { try pins.accept(document, at: TestPush.now) }
+        }
+        #expect(try pins.version() == nil)
+        #expect(try pins.accept(TestSenderSet.document(payload: payload), at: TestPush.now))
         let text = hostile.text(from: ReferenceVectors.shared.publicJWK("sender"))
-        expectDeviceKeyError(.unsuitable) { try pins.pinFirst(json: text) }
-        #expect(try pins.sequence() == nil)
         expectKeyError(.malformed) { try TrustedSenders(json: text) }
     }
 

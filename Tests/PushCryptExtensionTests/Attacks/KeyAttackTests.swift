@@ -4,7 +4,7 @@ import PushCryptSender
 import PushCryptTestSupport
 import Testing
 
-/// The attacker chooses a key: he registers a JWK at the backend, or serves a list of senders to the app.
+/// The attacker chooses a key: he registers a JWK at the backend, or has it listed among the trusted senders.
 @Suite("Attacks with chosen keys") struct KeyAttackTests {
     /// A public JWK with one change, and the error of a sender that reads it.
     struct Forgery: Sendable, CustomStringConvertible {
@@ -127,39 +127,45 @@ import Testing
                 alg: "Ed25519"), .invalidKey),
     ]
 
-    @Test("a server lists a forged sender key: unsuitable, and no push opens", arguments: forgedSenders)
+    @Test("a signed set lists a forged sender key: unsuitable, and no push opens", arguments: forgedSenders)
     func sender(forgery: Forgery) async throws {
         let folder = try TemporaryFolder()
-        let pins = UnsignedSenderPins(folder: folder.path + "/pins")
-        expectDeviceKeyError(.unsuitable) { try pins.pinFirst(json: forgery.jwk) }
-        #expect(try pins.sequence() == nil)
+        let pins = try SenderPins(folder: folder.path + "/pins", publishers: .test(), topic: TestPush.topic)
+        let forged = try TestSenderSet().document(listing: forgery.jwk)
+        expectDeviceKeyError(.unsuitable) { try pins.accept(forged, at: TestPush.now) }
+        #expect(try pins.version() == nil)
         let phone = AttackedPhone(.init(key: "p256", isSigned: true))
         expectOwnTextShown(try await phone.show(phone.push(), senders: .pinned(pins)), .unknownKey)
+        let good = try TestSenderSet().document(listing: ReferenceVectors.shared.publicJWK("sender"))
+        #expect(try pins.accept(good, at: TestPush.now))
+        expectSecretShown(try await phone.show(phone.push(), senders: .pinned(pins)))
         if forgery.code != .wrongKind {
             expectKeyError(forgery.code) { try TrustedSenders(json: forgery.jwk) }
         }
     }
 }
 
-/// The attacker has a key that was good once: a former employee with a sender key that was rotated out, a thief with a
-/// revoked key, a server that serves an old list of trusted senders. The phone's pins are files, as in an app.
+/// The attacker has a key that was good once, such as a former employee with a sender key that was rotated out. The
+/// phone's pins are files, as in an app. `SenderSetAttackTests` has revoked senders and old sets.
 @Suite("Attacks with keys that were good once") struct SenderAttackTests {
     private typealias Set = TestSenderSet
     private let folder = TemporaryFolder.make()
     private let phone = AttackedPhone(.init(key: "p256", isSigned: true))
-    private var pins: UnsignedSenderPins { UnsignedSenderPins(folder: folder.path + "/pins") }
+    private let pins: SenderPins
+
+    init() throws {
+        pins = try SenderPins(folder: folder.path + "/pins", publishers: .test(), topic: TestPush.topic)
+    }
 
     /// A push that the named sender key signed, shown by an app that uses the pins.
-    private func show(
-        signedBy sender: String, at time: UnixTime = TestPush.now
-    ) async throws -> DeliverySession.Delivery {
+    private func show(signedBy sender: String) async throws -> DeliverySession.Delivery {
         let payload = try TestPush(signer: sender, json: AttackedPhone.secret).sealed()
-        return try await phone.show(payload, at: time, senders: .pinned(pins))
+        return try await phone.show(payload, senders: .pinned(pins))
     }
 
     @Test("a stranger signs a push: unknownKey, the app's own text")
     func stranger() async throws {
-        try pins.pinFirst(json: Set().unsigned())
+        try pins.accept(Set().document(), at: TestPush.now)
         expectOwnTextShown(try await show(signedBy: "other sender"), .unknownKey)
         expectSecretShown(try await show(signedBy: "sender"))
     }
@@ -167,57 +173,25 @@ import Testing
     @Test("a rotated-out sender signs a push: keyExpired after its overlap, unknownKey when the set no longer lists it")
     func rotatedOut() async throws {
         let rotated = KeyLifecycle(activatesAt: UnixTime(0), retiresAt: TestPush.now - 100, expiresAt: TestPush.now)
-        try pins.pinFirst(json: Set(keys: [("other sender", rotated), ("sender", .always)], sequence: 2).unsigned())
+        let overlap = Set(keys: [("other sender", rotated), ("sender", .always)], sequence: 2)
+        try pins.accept(overlap.document(), at: TestPush.now)
         expectOwnTextShown(try await show(signedBy: "other sender"), .keyExpired)
         expectSecretShown(try await show(signedBy: "sender"))
-        try pins.update(json: Set(sequence: 3).unsigned())
-        expectOwnTextShown(try await show(signedBy: "other sender"), .unknownKey)
-    }
-
-    @Test("a revoked sender signs a push: keyRevoked at any time of the phone's clock")
-    func revokedSender() async throws {
-        let revoked = Set(keys: [("other sender", .revoked(at: TestPush.now + 1_000)), ("sender", .always)])
-        try pins.pinFirst(json: revoked.unsigned())
-        for delay: Int64 in [-86_400 * 365 * 20, -1, 0, 999, 1_000, 86_400 * 365 * 20] {
-            expectOwnTextShown(try await show(signedBy: "other sender", at: TestPush.now + delay), .keyRevoked)
-        }
-        expectSecretShown(try await show(signedBy: "sender"))
-    }
-
-    @Test("a later set lists a revoked sender as valid again: keyRevoked, also after forget and a new first set")
-    func revokedSenderIsListedAgain() async throws {
-        let revoked = Set(keys: [("other sender", .revoked(at: TestPush.now)), ("sender", .always)], sequence: 2)
-        try pins.pinFirst(json: revoked.unsigned())
-        try pins.update(json: Set(keys: Set.both, sequence: 3).unsigned())
-        expectOwnTextShown(try await show(signedBy: "other sender"), .keyRevoked)
-        try pins.forget()
-        try pins.pinFirst(json: Set(keys: Set.other, sequence: 9).unsigned())
-        expectOwnTextShown(try await show(signedBy: "other sender"), .keyRevoked)
-    }
-
-    @Test("a server rolls the list of trusted senders back: rolledBack, and the removed sender stays unknown")
-    func rolledBackList() async throws {
-        let old = try Set(keys: Set.both, sequence: 4).unsigned()
-        try pins.pinFirst(json: old)
-        try pins.update(json: Set(sequence: 5).unsigned())
-        expectDeviceKeyError(.rolledBack) { try pins.update(json: old) }
-        #expect(try !pins.pinFirst(json: old))
-        expectDeviceKeyError(.conflict) { try pins.update(json: Set(keys: Set.both, sequence: 5).unsigned()) }
-        #expect(try pins.sequence() == 5)
+        try pins.accept(Set(sequence: 3).document(), at: TestPush.now)
         expectOwnTextShown(try await show(signedBy: "other sender"), .unknownKey)
     }
 
     @Test("an attacker deletes or damages the pins: every push is refused, and none counts as unsigned")
     func damagedPins() async throws {
-        try pins.pinFirst(json: Set().unsigned())
-        let file = folder.file("pins/senders.json")
+        try pins.accept(Set().document(), at: TestPush.now)
+        let file = folder.file("pins/\(Set.file)")
         let good = try Data(contentsOf: file)
         let unsigned = try TestPush(json: AttackedPhone.secret).sealed()
         for content in [Data("{}".utf8), good.dropLast(9), nil] {
             try FileManager.default.removeItem(at: file)
             if let content {
                 try content.write(to: file)
-                try folder.setMode(0o600, of: "pins/senders.json")
+                try folder.setMode(0o600, of: "pins/\(Set.file)")
             }
             expectOwnTextShown(try await show(signedBy: "sender"), .unknownKey)
             expectOwnTextShown(try await phone.show(unsigned, senders: .pinned(pins)), .unknownKey)

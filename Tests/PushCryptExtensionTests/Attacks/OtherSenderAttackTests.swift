@@ -9,10 +9,10 @@ import Testing
 @Suite("Attacks of one trusted sender on another") struct OtherSenderAttackTests {
     /// How the app pins the keys "sender" and "other sender".
     enum Pins: CaseIterable, Sendable {
-        case signedSets, unsignedSets, bothKinds
-        case oneSignedSet, oneUnsignedSet
-        static let ofTwoSenders = [signedSets, unsignedSets, bothKinds]
-        static let ofOneSender = [oneSignedSet, oneUnsignedSet]
+        case signedSets, setsInCode, bothKinds
+        case oneSignedSet, oneSetInCode
+        static let ofTwoSenders = [signedSets, setsInCode, bothKinds]
+        static let ofOneSender = [oneSignedSet, oneSetInCode]
     }
 
     private let folder = TemporaryFolder.make()
@@ -29,19 +29,18 @@ import Testing
         return pins
     }
 
-    private func unsigned(_ keys: [String], _ name: String) throws -> UnsignedSenderPins {
-        let pins = UnsignedSenderPins(folder: "\(folder.path)/pins-\(keys.count)\(name)", sender: name)
-        try pins.pinFirst(json: TestSenderSet(keys: keys.map { ($0, .always) }).unsigned())
-        return pins
+    /// A JWK set that is a part of the app.
+    private func inCode(_ keys: [String], _ name: String = "") throws -> TrustedSenders {
+        try TrustedSenders(json: TestSenderSet(keys: keys.map { ($0, .always) }).unsigned(), name: name)
     }
 
     private func trust(_ pins: Pins) throws -> SenderTrust {
         switch pins {
         case .signedSets: .pinned(try signed(["sender"], 1), try signed(["other sender"], 2))
-        case .unsignedSets: .pinned(try unsigned(["sender"], ""), try unsigned(["other sender"], "other"))
-        case .bothKinds: .pinned(try signed(["sender"], 1), try unsigned(["other sender"], ""))
+        case .setsInCode: .pinned(try inCode(["sender"]), try inCode(["other sender"], "other"))
+        case .bothKinds: .pinned(try signed(["sender"], 1), try inCode(["other sender"]))
         case .oneSignedSet: .pinned(try signed(["sender", "other sender"], 1))
-        case .oneUnsignedSet: .pinned(try unsigned(["sender", "other sender"], ""))
+        case .oneSetInCode: .pinned(try inCode(["sender", "other sender"]))
         }
     }
 

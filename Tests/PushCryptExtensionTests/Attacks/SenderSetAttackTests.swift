@@ -93,11 +93,21 @@ import Testing
         expectKeyError(.wrongKind) { try Set(keys: Set.both, sequence: 2).document(by: thief) }
     }
 
-    @Test("a stored unsigned set is never read")
+    @Test("an attacker stores a set without a signature in place of the signed one: every push is refused")
     func storedUnsignedSet() async throws {
-        try UnsignedSenderPins(folder: path).pinFirst(json: Set(sequence: 9).unsigned())
-        expectOwnTextShown(try await show(signedBy: "sender"), .unknownKey)
-        #expect(try pins().version() == nil)
+        try accept(Set(sequence: 9))
+        let file = folder.file("pins/\(TestSenderSet.file)")
+        let stored = try String(contentsOf: file, encoding: .utf8)
+        let unsigned = try Set(sequence: 9).unsigned()
+        let member = #""document": "\#(Base64URL.encode(unsigned))""#
+        let replaced = stored.replacing(/"document": "[^"]*"/, with: member)
+        try #require(replaced != stored)
+        for content in [Data(replaced.utf8), Data(unsigned)] {
+            try content.write(to: file)
+            expectOwnTextShown(try await show(signedBy: "sender"), .unknownKey)
+            expectDeviceKeyError(.damaged) { try pins().version() }
+        }
+        #expect(try pins().discardDamaged())
         try accept(Set())
         expectSecretShown(try await show(signedBy: "sender"))
     }
@@ -189,7 +199,6 @@ import Testing
     @Test("the user signs out and in again: the app can't forget the set, so an old one is rolledBack")
     func signedOutAndIn() async throws {
         try accept(Set(keys: [("sender", .revoked(at: TestPush.now))], sequence: 5))
-        try UnsignedSenderPins(folder: path).forget()
         try DeviceIdentity(storage: FileKeyring(folder: path)).eraseAll()
         #expect(try !pins().discardDamaged())
         try expectRefused(.rolledBack, Set(sequence: 4).document())
@@ -222,7 +231,8 @@ import Testing
             (#""seq": 5"#, #""seq": 4"#), (#""seq": 5"#, #""seq": "5""#), (#""epoch": 1"#, #""epoch": 1.0"#),
             (#""digest": "[A-Za-z0-9_-]{6}"#, #""digest": "AAAAAA"#), (#""revoked": \["#, #""revoked": [], "more": ["#),
             (#""revoked": \["[A-Za-z0-9_-]{6}"#, #""revoked": ["AAAAAA"#),
-            (#""revoked": \["#, #""revoked": ["AAAA", "#),
+            (#""revoked": \["#, #""revoked": ["AAAA", "#), (#""revoked": \["#, #""revoked": [1, "#),
+            (#""revoked": \[[^\]]*\]"#, #""revoked": 0"#), (#""revoked": "#, #""others": "#),
             (#""document": ""#, #""document": "A"#), ("}", ""),
         ])
     func changedState(_ old: String, _ new: String) async throws {

@@ -177,7 +177,6 @@ import Testing
 /// keychain/KID.jwks.json      two keys: one that was replaced 20 days later, and the present one
 /// group/registration.json     the digest of the last upload, and when the set of sender keys was fetched
 /// group/sender-set-SET.json   the second signed set, which revokes "other sender"
-/// group/senders.json          the same keys as an unsigned set, pinned after a first set without "other sender"
 /// push.json                   signed by "sender", to the present key; earlier-push.json to the replaced key
 /// revoked-sender-push.json    signed by "other sender", to the present key
 /// ```
@@ -200,7 +199,7 @@ import Testing
     private var keyring: FileKeyring { FileKeyring(folder: place.path + "/keychain") }
     private var group: String { place.path + "/group" }
 
-    private func signedPins() throws -> SenderPins {
+    private func pins() throws -> SenderPins {
         try SenderPins(folder: group, publishers: .test(), topic: TestPush.topic)
     }
 
@@ -211,16 +210,12 @@ import Testing
         return try Opener(topic: TestPush.topic, keyring: keyring, senders: senders).open(payload, at: time)
     }
 
-    private func trusts() throws -> [SenderTrust] {
-        [.pinned(try signedPins()), .pinned(UnsignedSenderPins(folder: group))]
-    }
+    private func trust() throws -> SenderTrust { .pinned(try pins()) }
 
     @Test("pushes to both keys of version 0 are opened, and the pinned senders are trusted")
     func opens() throws {
-        for senders in try trusts() {
-            for name in ["push", "earlier-push"] {
-                #expect(try result(of: name, senders).get().content.title.literal == "Zoë", "\(name)")
-            }
+        for name in ["push", "earlier-push"] {
+            #expect(try result(of: name, trust()).get().content.title.literal == "Zoë", "\(name)")
         }
     }
 
@@ -228,24 +223,19 @@ import Testing
         "an older set than that of version 0 is refused, and a later one that lists a revoked sender leaves it revoked")
     func revocation() throws {
         let older = TestSenderSet(sequence: 1)
-        expectDeviceKeyError(.rolledBack) { try signedPins().accept(older.document(), at: Self.now) }
-        expectDeviceKeyError(.rolledBack) { try UnsignedSenderPins(folder: group).update(json: older.unsigned()) }
+        expectDeviceKeyError(.rolledBack) { try pins().accept(older.document(), at: Self.now) }
+        #expect(try result(of: "revoked-sender-push", trust()).failure == .keyRevoked)
+        #expect(try pins().version()?.sequence == 2)
         let later = TestSenderSet(keys: TestSenderSet.both, sequence: 3)
-        for senders in try trusts() { #expect(try result(of: "revoked-sender-push", senders).failure == .keyRevoked) }
-        #expect(try signedPins().version()?.sequence == 2)
-        #expect(try UnsignedSenderPins(folder: group).sequence() == 2)
-        #expect(try signedPins().accept(later.document(), at: Self.now))
-        #expect(try UnsignedSenderPins(folder: group).update(json: later.unsigned()))
-        for senders in try trusts() {
-            #expect(try result(of: "revoked-sender-push", senders).failure == .keyRevoked)
-            #expect(try result(of: "push", senders).failure == nil)
-        }
+        #expect(try pins().accept(later.document(), at: Self.now))
+        #expect(try result(of: "revoked-sender-push", trust()).failure == .keyRevoked)
+        #expect(try result(of: "push", trust()).failure == nil)
     }
 
     @Test("the registration of version 0 isn't uploaded again, and a new token is uploaded with the same key")
     func registration() async throws {
         let (uploads, fetches) = (Locked<[PushRegistration.Upload]>([]), Locked(0))
-        let senders = PushRegistration.SenderSet(pins: try signedPins()) {
+        let senders = PushRegistration.SenderSet(pins: try pins()) {
             fetches.withLock { $0 += 1 }
             return Data()
         }
@@ -255,7 +245,7 @@ import Testing
         #expect(try await !registration.register(deviceToken: Self.token, account: "zoë").isUploaded)
         #expect(uploads.withLock { $0.isEmpty } && fetches.withLock { $0 } == 0)
         #expect(try await registration.register(deviceToken: Data([0x0b]), account: "zoë").isUploaded)
-        let kid = try result(of: "push", try trusts()[1]).get().kid
+        let kid = try result(of: "push", trust()).get().kid
         #expect(uploads.withLock { $0.map(\.kid) } == [kid])
     }
 
@@ -267,7 +257,7 @@ import Testing
         let new = try identity.rotate().kid
         try identity.confirmRegistered(new)
         #expect(try new != old && identity.current()?.kid == new)
-        let senders = try trusts()[1]
+        let senders = try trust()
         #expect(try result(of: "push", senders, at: time).failure == nil)
         try keyring.remove(old)
         let kids = try keyring.keyIDs()

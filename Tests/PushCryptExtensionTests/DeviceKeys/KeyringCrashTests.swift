@@ -45,10 +45,13 @@ struct LockedFileTests {
     @Test("unreadable pinned senders throw keyLocked") func pins() throws {
         let kid = try place.register().kid
         try place.giveAway(kid)
-        #expect(try ask(["pins", place.path]) == "unknownKey")
-        try UnsignedSenderPins(folder: place.path).pinFirst(json: ReferenceVectors.shared.publicJWK("sender"))
-        try place.folder.setMode(0o000, of: TestKeyring.name + "/senders.json")
-        #expect(try ask(["pins", place.path]) == "keyLocked")
+        let publishers = try SenderSetPins.test()
+        let question = ["pins", place.path, try publishers.json.text]
+        #expect(try ask(question) == "unknownKey")
+        let pins = try SenderPins(folder: place.path, publishers: publishers, topic: TestPush.topic)
+        try pins.accept(TestSenderSet().document(), at: TestPush.now)
+        try place.folder.setMode(0o000, of: TestKeyring.name + "/" + TestSenderSet.file)
+        #expect(try ask(question) == "keyLocked")
     }
 
     private func read(_ kid: KeyID) throws -> String? { try ask(["read", place.path, kid.description]) }

@@ -1,8 +1,9 @@
 import Foundation
-import PushCryptExtension
 import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
+
+@testable import PushCryptExtension
 
 /// Signed sets of sender keys. App and extension are processes that share the pins, and the system kills either at any time.
 @Suite("SenderPins") struct SenderPinsTests {
@@ -114,6 +115,28 @@ import Testing
         let third = TestSenderSet(keys: [("sender", .revoked(at: UnixTime(1)))], sequence: 3)
         expectDeviceKeyError(.unsuitable) { try pins.accept(third.document(), at: TestPush.now) }
         #expect(try pins.version()?.sequence == 2)
+    }
+
+    @Test("a state that is too long for its file is refused, and the file is kept: unsuitable")
+    func tooLong() throws {
+        try pins.accept(TestSenderSet().document(), at: TestPush.now)
+        let bytes = [UInt8](repeating: UInt8(ascii: " "), count: KeyFolder.maximumByteCount + 1)
+        expectDeviceKeyError(.unsuitable) {
+            try KeyFolder(folder.path + "/keys").replace(TestSenderSet.file, with: bytes)
+        }
+        #expect(try pins.version()?.sequence == 1)
+    }
+
+    @Test("pins in the folder of the keys are none of the keys, and stay when these are erased")
+    func besideKeys() throws {
+        try pins.accept(TestSenderSet().document(), at: TestPush.now)
+        let keyring = FileKeyring(folder: folder.path + "/keys")
+        #expect(try keyring.keyIDs() == [])
+        let record = try DeviceIdentity(storage: keyring).makeIfNeeded()
+        #expect(try keyring.keyIDs() == [record.kid])
+        try DeviceIdentity(storage: keyring).eraseAll()
+        #expect(try keyring.keyIDs() == [])
+        #expect(try pins.version()?.sequence == 1)
     }
 
     private static let setCount: Int64 = 40

@@ -130,6 +130,28 @@ struct TestSenderSet {
         return try SignedSenderSet.sign(keyset(), publication, by: signers.map(\.record))
     }
 
+    /// A document with one key, good or not, as someone can sign it who has the first publisher's key.
+    func document(listing jwk: [UInt8]) throws -> [UInt8] {
+        let kid = try jwk.member("kid")
+        let payload = """
+            {"keys":[\(jwk.text)],"pushcrypt":{"seq":\(sequence),"set":"\(Base64URL.encode(id))","epoch":\(epoch),
+            "topics":["\(TestPush.topic)"],"issuedAt":"\(issuedAt)","validUntil":"\(validUntil)",
+            "keys":{"\(kid)":{"activatesAt":"\(UnixTime(0))"}}}}
+            """
+        return try Self.document(payload: Array(payload.utf8))
+    }
+
+    /// A document with any payload, which the first publisher has signed.
+    static func document(payload: [UInt8]) throws -> [UInt8] {
+        let publisher = TestPublisher.first.record
+        guard case .publisher(_, let key?) = publisher.material else { preconditionFailure("no private key") }
+        let header = #"{"alg":"Ed25519","kid":"\#(publisher.kid)","typ":"pushcrypt-senders+jws"}"#
+        let (protected, content) = (Base64URL.encode(Array(header.utf8)), Base64URL.encode(payload))
+        let signature = try key.signature(for: Array("\(protected).\(content)".utf8).bytes)
+        let entry = #"{"protected":"\#(protected)","signature":"\#(Base64URL.encode(signature))"}"#
+        return Array(#"{"payload":"\#(content)","signatures":[\#(entry)]}"#.utf8)
+    }
+
     /// The same set as it is published without a signature.
     func unsigned() throws -> [UInt8] { try keyset().jwkSet(withHistory: false) }
 }
