@@ -3,22 +3,22 @@ import UIKit
 
 /// What the system asks of the app in the background.
 extension AppDelegate {
-    /// A push with `content-available`. It also renews the sender keys of users who rarely open the app.
+    /// A push with `content-available`. A silent one isn't sealed: anyone may have sent it, so it only makes the app fetch.
     func application(
         _ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any],
         fetchCompletionHandler completionHandler: @escaping (UIBackgroundFetchResult) -> Void
     ) {
         Task {
-            let payload = await pushes.open(userInfo)
-            if let payload { refresh(payload) }
-            await pushes.refresh()
+            await fetch(pushes.open(userInfo))
+            // Also renews the sender keys of users who rarely open the app.
+            await pushes.refresh(isRequested: userInfo["register"] as? Bool == true)
             // The system expects this call within 30 seconds.
-            completionHandler(payload == nil ? .noData : .newData)
+            completionHandler(.newData)
         }
     }
 
-    /// Updates what the app shows. Only a trusted sender wrote the payload.
-    private func refresh(_ payload: [AnyHashable: Any]) {}
+    /// Fetches what is new from your backend. The payload is what a trusted sender wrote; nil for a silent push.
+    private func fetch(_ payload: [AnyHashable: Any]?) async {}
 
     /// The system has posted receipts of the extension.
     func application(

@@ -9,6 +9,8 @@ final class AppDelegate: NSObject, UIApplicationDelegate {
         _ application: UIApplication, didFinishLaunchingWithOptions options: [UIApplication.LaunchOptionsKey: Any]?
     ) -> Bool {
         application.registerForRemoteNotifications()
+        // Here, because a start in the background shows no view.
+        if let user = Backend.user { pushes.signIn(as: user) }
         return true
     }
 

@@ -1,13 +1,17 @@
 import PushCryptApple
+import SwiftUI
 import UIKit
 
 /// A UIKit app has the same app delegate, with `@main` before its class. Its scenes get `pushes` from it.
 final class SceneDelegate: UIResponder, UIWindowSceneDelegate {
     var window: UIWindow?
-    private let pushes = (UIApplication.shared.delegate as? AppDelegate)?.pushes
 
     func scene(_ scene: UIScene, willConnectTo session: UISceneSession, options: UIScene.ConnectionOptions) {
-        // The user is still signed in.
-        pushes?.signIn(as: "test")
+        guard let scene = scene as? UIWindowScene, let app = UIApplication.shared.delegate as? AppDelegate else {
+            return
+        }
+        window = UIWindow(windowScene: scene)
+        window?.rootViewController = UIHostingController(rootView: ContentView(pushes: app.pushes))
+        window?.makeKeyAndVisible()
     }
 }

@@ -33,6 +33,8 @@ import os
     /// The user who is signed in; nil for none.
     private var account: String?
     private var deviceToken: Data?
+    /// Whether the backend has asked for the registration, which may have to wait for the device token.
+    private var isRequested = false
     /// The refresh since the app became active, for tests.
     package private(set) var lastRefresh: Task<PushRegistration.Outcome?, Never>?
 
@@ -145,11 +147,15 @@ import os
     /// Does what is due: opens what the extension couldn't, renews keys and sender keys, uploads a changed registration, and removes
     /// notifications that have expired or were retracted. Call it in a background refresh, too.
     ///
+    /// In a process that the system has just started in the background, the device token comes later: then only the sender keys are
+    /// sure to be updated, and ``received(_:)`` does the rest.
+    ///
     /// - Parameter isRequested: whether your backend asks for the registration, which it has lost: then it is uploaded again.
     /// - Returns: nil if the device token or the user is still unknown, and after an error, which was reported.
     @discardableResult public func refresh(isRequested: Bool = false) async -> PushRegistration.Outcome? {
+        self.isRequested = self.isRequested || isRequested
         await openKept()
-        return await register(isRequested: isRequested)
+        return await register()
     }
 
     /// The ids of the device's keys. Before a sign-out, tell your backend to delete the rows with them.
@@ -183,13 +189,14 @@ import os
         return (try? opened.get()).map { UserInfoJSON.dictionary($0.payload) }
     }
 
-    private func register(isRequested: Bool = false) async -> PushRegistration.Outcome? {
+    private func register() async -> PushRegistration.Outcome? {
         guard let parts else { return nil }
         var outcome: PushRegistration.Outcome?
         do {
             if let account, let deviceToken {
                 outcome = try await parts.registration.register(
                     deviceToken: deviceToken, account: account, isRequested: isRequested)
+                if outcome != nil { isRequested = false }
                 advice = outcome?.advice ?? []
                 if let failure = outcome?.senderSetFailure { report(failure) }
             } else {

@@ -1,3 +1,5 @@
+public import UIKit
+
 @available(iOS 13, visionOS 1, *)
 @MainActor @preconcurrency public protocol View {
     associatedtype Body: View
@@ -57,4 +59,9 @@ extension Button where Label == Text {
         get { fatalError("nothing is shown") }
         nonmutating set {}
     }
+}
+
+@available(iOS 13, visionOS 1, *)
+@MainActor open class UIHostingController<Content: View>: UIViewController {
+    public init(rootView: Content) { super.init() }
 }

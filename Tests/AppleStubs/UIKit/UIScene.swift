@@ -8,7 +8,18 @@
 @available(iOS 2, visionOS 1, *)
 @available(macOS, unavailable)
 @available(watchOS, unavailable)
-@MainActor open class UIWindow: NSObject {}
+@MainActor open class UIWindow: NSObject {
+    open var rootViewController: UIViewController?
+
+    @available(iOS 13, visionOS 1, *)
+    public init(windowScene: UIWindowScene) {}
+    open func makeKeyAndVisible() {}
+}
+
+@available(iOS 13, visionOS 1, *)
+@available(macOS, unavailable)
+@available(watchOS, unavailable)
+@MainActor open class UIWindowScene: UIScene {}
 
 @available(iOS 13, visionOS 1, *)
 @available(macOS, unavailable)

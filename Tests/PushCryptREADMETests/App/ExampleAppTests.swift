@@ -275,6 +275,21 @@ import UserNotifications
         #expect(try open() == .unknownKey)
     }
 
+    @Test("a registration that the backend asks for before the app has the device token is uploaded when it has")
+    func requestedBeforeToken() async throws {
+        let first = try await app()
+        _ = await first.received(Data([1])).value
+        // The system starts the app again.
+        let second = PushCrypt.start(
+            try appGroup(), configuration: sharedConfiguration,
+            upload: { [uploads] upload in uploads.withLock { $0.append(upload) } })
+        _ = await second.signIn(as: "zoë").value
+        #expect(await second.refresh(isRequested: true) == nil)
+        #expect(await second.received(Data([1])).value?.isUploaded == true)
+        #expect(await second.received(Data([1])).value?.isUploaded == false)
+        #expect(uploads.withLock { $0.count } == 2)
+    }
+
     /// A failed upload is repeated with the same key.
     @Test("the app reports a failed upload, and uploads with the same key until the server accepts it")
     func uploadsUntilItSucceeds() async throws {
@@ -446,9 +461,15 @@ import UserNotifications
         let push = try RegisteredDevice(deviceToken: record.deviceToken, record: record.record).request(
             PushNotification(title: "Zoë", isContentAvailable: true, custom: ["chat": "c1"]), sealer: sealer)
         let userInfo = try Self.content(push.body).userInfo
-        #expect(await app.received(userInfo))
-        #expect(await !app.received(userInfo))
-        #expect(await !app.received(["aps": ["alert": "x"], "chat": "c1"]))
+        #expect(await app.delegate.pushes.open(userInfo)?["chat"] as? String == "c1")
+        #expect(await app.delegate.pushes.open(userInfo) == nil)
+        #expect(await app.delegate.pushes.open(["aps": ["alert": "x"], "chat": "c1"]) == nil)
+        // The backend has lost the row.
+        let count = Backend.uploads.withLock { $0.count }
+        await app.received(["aps": ["content-available": 1]])
+        #expect(Backend.uploads.withLock { $0.count } == count)
+        await app.received(["aps": ["content-available": 1], "register": true])
+        #expect(Backend.uploads.withLock { $0.count } == count + 1)
         try await app.delegate.pushes.signOut()
     }
 

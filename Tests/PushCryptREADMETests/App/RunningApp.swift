@@ -23,18 +23,17 @@ import UIKit
         _ = await delegate.pushes.lastRefresh?.value
     }
 
-    /// - Returns: whether the system was told that there is something new.
-    func received(_ userInfo: [AnyHashable: Any]) async -> Bool {
+    /// The system wakes the app, which answers when it has done what is due.
+    func received(_ userInfo: [AnyHashable: Any]) async {
         await withCheckedContinuation { continuation in
-            delegate.application(application, didReceiveRemoteNotification: userInfo) {
-                continuation.resume(returning: $0 == .newData)
-            }
+            delegate.application(application, didReceiveRemoteNotification: userInfo) { _ in continuation.resume() }
         }
     }
 }
 
 /// Stands in for the sample's backend, which writes a file.
 enum Backend {
+    static let user: String? = nil
     static let uploads = Locked<[PushRegistration.Upload]>([])
     static func store(_ registration: PushRegistration.Upload) async throws {
         uploads.withLock { $0.append(registration) }
