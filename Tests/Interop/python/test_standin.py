@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
 import ssl
 import subprocess
 import sys
@@ -263,7 +264,9 @@ class StandInTests(unittest.TestCase):
             start = time.monotonic()
             command = [sys.executable, "-m", "pushcrypt.standin", "--provider-key", "key.p8", "--provider-key-id", KEY_ID, "--team-id", TEAM,
                        "--certificate", "ca.pem", "--port-file", "port", "--faults", "faults", "--device", f"{TOKEN}={TOPIC}"]
-            process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            # A child inherits an ignored signal, as from a service that waits for it in another way.
+            process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                       preexec_fn=lambda: signal.signal(signal.SIGTERM, signal.SIG_IGN))
             try:
                 assert process.stderr is not None and process.stdout is not None
                 self.assertIn(b"listening", process.stderr.readline())
@@ -286,6 +289,9 @@ class StandInTests(unittest.TestCase):
                 with httpx.Client(http2=True, verify=context, base_url=address) as client:
                     counts = client.get("/stand-in/counts").json()
                     self.assertEqual((counts["accepted"], counts["refused"]), (1, {"Shutdown": 1, "Unregistered": 1}))
+                process.terminate()
+                process.communicate(timeout=10)
+                self.assertEqual(process.returncode, -signal.SIGTERM)
             finally:
                 process.kill()
                 process.communicate()

@@ -47,7 +47,10 @@ public struct RunningStandIn: Sendable {
         let messages = Pipe()
         process.standardError = messages
         try process.run()
-        defer { process.terminate() }
+        defer {
+            process.terminate()
+            process.waitUntilExit()
+        }
         // It prints a line as soon as it listens.
         _ = messages.fileHandleForReading.availableData
         func text(_ name: String) throws -> String {

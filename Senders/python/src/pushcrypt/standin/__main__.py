@@ -5,6 +5,7 @@ import argparse
 import asyncio
 import json
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Sequence, get_args
@@ -86,6 +87,9 @@ async def _main() -> None:
 
 
 if __name__ == "__main__":
+    # The process that starts this one may ignore the signal, and this one would inherit that, and never be ended by it.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     try:
         asyncio.run(_main())
     except KeyboardInterrupt:
