@@ -54,7 +54,7 @@ import Testing
         let simulator = #"""
             xcrun() { if [ "$2" = push ]; then echo "$3 $4 $5"; else echo "$PWD"; fi; }
             """#
-        let documents = "mkdir Documents; mv record.json Documents/record.json"
+        let documents = "mkdir Documents; mv Keys/record.json Documents/record.json"
         let outputs = try TranscriptTests.run(
             [
                 steps[0], steps[3] + "\n" + documents, steps[1], steps[4], "\(open) senders.json", steps[5],
