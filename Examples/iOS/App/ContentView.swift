@@ -28,7 +28,7 @@ struct ContentView: View {
     private func signOut() async {
         do {
             // First, while the user is authenticated.
-            try? await Backend.delete(pushes.keyIDs)
+            try? await Backend.delete(pushes.keyIDs())
             try await pushes.signOut()
             status = "Signed out"
         } catch { status = "Not signed out: \(error)" }

@@ -2,6 +2,7 @@
 public import Foundation
 public import PushCryptCore
 public import PushCryptExtension
+import PushCryptPrimitives
 import UserNotifications
 
 #if canImport(os)
@@ -34,7 +35,9 @@ import os
     private var account: String?
     private var deviceToken: Data?
     /// Whether the backend has asked for the registration, which may have to wait for the device token.
-    private var isRequested = false
+    package private(set) var hasRequest = false
+    /// The last call of ``openKept()``.
+    private var opening: Task<Void, Never>?
     /// The refresh since the app became active, for tests.
     package private(set) var lastRefresh: Task<PushRegistration.Outcome?, Never>?
 
@@ -137,11 +140,12 @@ import os
     public func signOut() async throws {
         (account, advice) = (nil, [])
         guard let parts else { return }
-        let result: Result<Void, any Error>
-        do { result = .success(try await parts.registration.signOut()) } catch { result = .failure(error) }
-        // The keys may be locked; the notifications aren't.
+        do { try await parts.registration.signOut() } catch {
+            // The keys may be locked; the notifications aren't.
+            try? await parts.group.removeTraces()
+            throw error
+        }
         try await parts.group.removeTraces()
-        try result.get()
     }
 
     /// Does what is due: opens what the extension couldn't, renews keys and sender keys, uploads a changed registration, and removes
@@ -153,27 +157,34 @@ import os
     /// - Parameter isRequested: whether your backend asks for the registration, which it has lost: then it is uploaded again.
     /// - Returns: nil if the device token or the user is still unknown, and after an error, which was reported.
     @discardableResult public func refresh(isRequested: Bool = false) async -> PushRegistration.Outcome? {
-        self.isRequested = self.isRequested || isRequested
+        hasRequest = hasRequest || isRequested
         await openKept()
         return await register()
     }
 
-    /// The ids of the device's keys. Before a sign-out, tell your backend to delete the rows with them.
-    public var keyIDs: [KeyID] { (try? group?.keyring.keyIDs()) ?? [] }
+    /// Returns the ids of the device's keys. Before a sign-out, tell your backend to delete the rows with them.
+    ///
+    /// - Throws: `DeviceKeyError` with `locked` before the first unlock, `failed`.
+    public func keyIDs() async throws -> [KeyID] {
+        guard let keyring = group?.keyring else { return [] }
+        return try await DedicatedThread.value { try keyring.keyIDs() }
+    }
 
     /// Makes the report of this device, for `pushcrypt diagnose --report`. It never fails: what is missing is in the report.
     public func deviceReport() async -> DeviceReport {
         let code = (failure as? ExtensionSetupError)?.code.name ?? "failed"
-        var report: DeviceReport
-        if let group {
-            let lack = SenderTrust.current { () throws(FailureClass) in throw FailureClass(rawValue: code) }
-            report = DeviceReport(
-                topic: group.topic, keys: group.keyring, senders: parts?.configuration.opener.senders ?? lack,
-                store: group.store(.app))
-        } else {
-            report = DeviceReport(
-                topic: Bundle.containingApp.appIdentifier ?? "", unavailable: code,
-                reason: failure.map { "\($0)" } ?? "")
+        let senders =
+            parts?.configuration.opener.senders
+            ?? .current { () throws(FailureClass) in throw FailureClass(rawValue: code) }
+        let reason = failure.map { "\($0)" } ?? ""
+        // It reads the keychain and the store.
+        var report = await DedicatedThread.value { [group] in
+            guard let group else {
+                return DeviceReport(
+                    topic: Bundle.containingApp.appIdentifier ?? "", unavailable: code, reason: reason)
+            }
+            return DeviceReport(
+                topic: group.topic, keys: group.keyring, senders: senders, store: group.store(.app))
         }
         report.allowsAlerts = await SystemNotifications().settings().showsAlerts
         return report
@@ -192,11 +203,13 @@ import os
     private func register() async -> PushRegistration.Outcome? {
         guard let parts else { return nil }
         var outcome: PushRegistration.Outcome?
+        // The backend may ask again while this call waits.
+        let isRequested = hasRequest
         do {
             if let account, let deviceToken {
                 outcome = try await parts.registration.register(
                     deviceToken: deviceToken, account: account, isRequested: isRequested)
-                if outcome != nil { isRequested = false }
+                if isRequested { hasRequest = false }
                 advice = outcome?.advice ?? []
                 if let failure = outcome?.senderSetFailure { report(failure) }
             } else {
@@ -215,10 +228,17 @@ import os
         return outcome
     }
 
+    /// One call after the other: at a start there are several.
     private func openKept() async {
         guard let parts else { return }
-        await parts.kept.open()
-        do { try await parts.group.removeDueNotifications() } catch { report(error) }
+        let previous = opening
+        let call = Task {
+            await previous?.value
+            await parts.kept.open()
+            do { try await parts.group.removeDueNotifications() } catch { report(error) }
+        }
+        opening = call
+        await call.value
     }
 
     /// Writes an error to the system's log. The errors of this package contain no secrets; another one's text is shown only on a

@@ -77,7 +77,7 @@ public struct NotificationSettings: Hashable, Sendable {
     /// Whether the user reads notifications in a summary at times of their own: `scheduledDeliverySetting`. Time-sensitive ones come
     /// at once.
     public var isInSummary = false
-    /// `directMessagesSetting`.
+    /// `directMessagesSetting`, which Apple's pages don't explain.
     public var allowsDirectMessages = false
 
     /// Creates settings; without arguments those before the user was asked.

@@ -63,7 +63,12 @@ public struct SenderTrust: Sendable {
     /// - Throws: `KeyError` with `invalidKey`.
     public static func key(_ publicKey: String, until pins: SenderPins) throws -> SenderTrust {
         let first = try TrustedSenders(publicKey: publicKey)
-        return SenderTrust { () throws(FailureClass) in try pins.isEmpty ? first : pins.trustedSenders() }
+        return SenderTrust { () throws(FailureClass) in
+            do throws(FailureClass) { return try pins.trustedSenders() } catch {
+                guard error == .unknownKey, try pins.isEmpty else { throw error }
+                return first
+            }
+        }
     }
 
     /// Opens payloads that are signed by a key from the app's own source, for apps that don't use ``SenderPins``.

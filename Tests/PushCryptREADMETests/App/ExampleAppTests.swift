@@ -169,7 +169,8 @@ import UserNotifications
         #expect(try await !String(decoding: app.deviceReport().json(), as: UTF8.self).contains("extension"))
         _ = try await deliver(try device().request(PushNotification(title: "Zoë"), sealer: sealer).body)
         let report = String(decoding: try await app.deviceReport().json(), as: UTF8.self)
-        #expect(report.contains(#""extension":{"count":1,"#) && report.contains(app.keyIDs[0].description))
+        let keys = try await app.keyIDs()
+        #expect(report.contains(#""extension":{"count":1,"#) && report.contains(keys[0].description))
         let other = PushCrypt.start(
             try appGroup(),
             configuration: {
@@ -287,6 +288,32 @@ import UserNotifications
         #expect(await second.refresh(isRequested: true) == nil)
         #expect(await second.received(Data([1])).value?.isUploaded == true)
         #expect(await second.received(Data([1])).value?.isUploaded == false)
+        #expect(uploads.withLock { $0.count } == 2)
+    }
+
+    @Test("a registration that the backend asks for while another one is running is uploaded after it")
+    func requestedMeanwhile() async throws {
+        let app = try await app()
+        let (begun, mayEnd) = (Signal(), Signal())
+        let busy = PushCrypt.start(
+            try appGroup(), configuration: sharedConfiguration,
+            upload: { [uploads] upload in
+                let isFirst = uploads.withLock { uploads in
+                    uploads.append(upload)
+                    return uploads.count == 1
+                }
+                guard isFirst else { return }
+                begun.give()
+                await mayEnd.wait()
+            })
+        try await app.signOut()
+        busy.signIn(as: "zoë")
+        let first = busy.received(Data([1]))
+        await begun.wait()
+        let second = Task { await busy.refresh(isRequested: true) }
+        while !busy.hasRequest { await Task.yield() }
+        mayEnd.give()
+        _ = await (first.value, second.value)
         #expect(uploads.withLock { $0.count } == 2)
     }
 
