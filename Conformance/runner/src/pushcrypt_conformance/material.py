@@ -1,0 +1,87 @@
+"""The vectors, and the keys in them."""
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Iterator
+
+from pushcrypt._keys import Key, load_key
+
+TOPIC, AT, DAY = "com.example.app", 1_800_000_000, 86_400
+HOST = "push.example.com"
+DEVICE = "phone-1_A"
+#: The suite of the key that a vector's name begins with.
+SUITE_OF = {"p256": 1, "x25519": 2, "xwing": 3, "shared": 4, "device": 4}
+
+
+class Vectors:
+    """A folder of vectors. Files are read when a case needs them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._files: dict[str, Any] = {}
+
+    def load(self, name: str) -> Any:
+        if name not in self._files:
+            self._files[name] = json.loads((self.folder / f"{name}.json").read_text(encoding="utf-8"))
+        return self._files[name]
+
+    @cached_property
+    def keys(self) -> dict[str, Key]:
+        """Private keys by name."""
+        records = {**self.load("pushcrypt-v1")["keys"], **self.load("xwing-keys")["keys"]}
+        return {name: load_key(record) for name, record in records.items()}
+
+    @cached_property
+    def digest(self) -> str:
+        """It names the version of the vectors: 8 characters of a digest of all files."""
+        digest = hashlib.sha256()
+        for path in sorted(self.folder.glob("*.json")):
+            digest.update(hashlib.sha256(path.name.encode() + b"\0" + path.read_bytes()).digest())
+        return digest.hexdigest()[:8]
+
+    def record(self, name: str) -> str:
+        """What a sender gets of a key: without the private part."""
+        return json.dumps(self.keys[name].record(private=False))
+
+    def private(self, name: str) -> str:
+        return json.dumps(self.keys[name].record())
+
+
+def found(given: str | None, start: Path) -> Path | None:
+    """The folder of the vectors: the given one, else `Conformance/vectors` or `Tests/Vectors` around this package or `start`."""
+    if given is not None:
+        folder = Path(given)
+        return folder if _has_vectors(folder) else None
+    for root in _around(Path(__file__).resolve(), start.resolve()):
+        for folder in (root / "Conformance" / "vectors", root / "Tests" / "Vectors"):
+            if _has_vectors(folder):
+                return folder
+    return None
+
+
+def _around(*paths: Path) -> Iterator[Path]:
+    for path in paths:
+        yield from (path, *path.parents)
+
+
+def _has_vectors(folder: Path) -> bool:
+    return (folder / "envelopes-v1.json").is_file()
+
+
+def suite_of(name: str) -> int | None:
+    """The suite of a vector whose name begins with its key: "p256 psk, signed: ..."."""
+    return SUITE_OF.get(name.replace(":", " ").replace(",", " ").split(" ")[0])
+
+
+def flags_of(name: str, failure: object = None) -> tuple[str, ...]:
+    """What a vector's name says of its mode, and whether it is refused."""
+    head = name.split(":")[0]
+    flags = ["psk"] if " psk" in head else []
+    if "signed" in head:
+        flags.append("unsigned" if "unsigned" in head else "signed")
+    return tuple([*flags, "accepted" if failure is None else "refused"])
+
+
