@@ -1,0 +1,81 @@
+package io.github.pushcrypt;
+
+import static io.github.pushcrypt.AllTests.*;
+import static io.github.pushcrypt.KeysetFileTests.created;
+
+import java.nio.file.*;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.*;
+import java.util.*;
+
+/** A keyset that changes while a sender runs. */
+final class WatcherTests {
+    private static final Instant NOW = Instant.parse("2026-06-01T00:00:00Z");
+
+    private WatcherTests() {}
+
+    private static KeysetWriter rotated(KeysetWriter before, Key first, Key next) {
+        KeysetWriter writer = new KeysetWriter(before);
+        Map<String, Object> keys = writer.adding(next, "createdAt", "2026-05-01T00:00:00Z", "activatesAt", "2026-05-01T00:00:00Z");
+        keys.put(first.kid(), Map.of("retiresAt", "2026-05-01T00:00:00Z"));
+        return writer.line("2026-05-01T00:00:00Z", "rotated", "keys", keys);
+    }
+
+    static void run() throws Exception {
+        Path file = Files.createTempDirectory("pushcrypt").resolve("sender.keyset");
+        Key first = SenderKey.generate().key, next = SenderKey.generate().key;
+        KeysetWriter before = created(first), after = rotated(before, first, next);
+        KeysetWriter.write(file, before.plain());
+        try (KeysetWatcher watcher = new KeysetWatcher(file, List.of(), Duration.ofDays(1), InstantSource.fixed(NOW))) {
+            equal("the first key", first.kid(), watcher.keyAt(NOW).kid());
+            KeysetLog.Point seen = watcher.head();
+            check("the same file", watcher.reload());
+            KeysetWriter.write(file, after.plain());
+            check("a rotated file", watcher.reload() && watcher.keyAt(NOW).kid().equals(next.kid()) && watcher.refusal().isEmpty());
+            Sealer sealer = new Sealer(TOPIC, watcher, InstantSource.fixed(NOW));
+            check("a sealer signs with it", sealer.seal(SealingTests.PLAIN, SealingTests.recipient("p256"), SealingTests.PLACEHOLDER).json().contains("\"skid\":\"" + next.kid() + "\""));
+            refuse(watcher, file, before.plain(), "olderThanHistory", next);
+            refuse(watcher, file, created(next).plain(), "olderThanHistory", next);
+            refuse(watcher, file, "{}\n".getBytes(), "malformed", next);
+            byte[] broken = after.plain();
+            broken[broken.length - 20] ^= 1;
+            refuse(watcher, file, broken, null, next);
+            KeysetWriter.write(file, after.plain());
+            Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r--r--"));
+            check("a file that others can read", !watcher.reload() && watcher.refusal().orElseThrow().code().equals("looseMode"));
+            refuse(watcher, file, new KeysetWriter(after).line("2026-05-02T00:00:00Z", "policy", "keys", Map.of(next.kid(), Map.of("retiresAt", "2026-05-03T00:00:00Z"))).plain(), "noKeySeals", next);
+            KeysetWriter.write(file, new KeysetWriter(after).line("2026-05-02T00:00:00Z", "revoked", "keys", Map.of(next.kid(), Map.of("revokedAt", "2027-01-01T00:00:00Z"))).plain());
+            check("a revocation is taken", watcher.reload());
+            refused("nothing is signed any more", "noKeySeals", () -> watcher.keyAt(NOW));
+            check("a point that was seen", KeysetFile.read(file).requireAfter(seen) != null);
+            KeysetWriter.write(file, before.plain());
+            refused("an old copy", "olderThanHistory", () -> KeysetFile.read(file).requireAfter(watcher.head()));
+        }
+        KeysetWriter.write(file, before.plain());
+        try (KeysetWatcher watcher = new KeysetWatcher(file, List.of(), Duration.ofMillis(10), InstantSource.fixed(NOW))) {
+            KeysetWriter.write(file, after.plain());
+            for (int wait = 0; wait < 500 && !watcher.keyAt(NOW).kid().equals(next.kid()); wait++) Thread.sleep(10);
+            equal("the thread takes a new file", next.kid(), watcher.keyAt(NOW).kid());
+        }
+        KeysetWriter.write(file, new KeysetWriter(after).line("2026-05-02T00:00:00Z", "revoked", "keys", Map.of(next.kid(), Map.of("revokedAt", "2026-05-02T00:00:00Z"))).plain());
+        refused("no key at the start", "noKeySeals", () -> new KeysetWatcher(file).close());
+        byte[] keysetKey = Bytes.random(32);
+        List<String> command = KeysetFileTests.command(file.getParent(), keysetKey);
+        String locks = "[" + KeysetWriter.commandLock("kms") + "]";
+        KeysetWriter secret = created(first, "kms");
+        KeysetWriter.write(file, secret.sealed(keysetKey, locks));
+        try (KeysetWatcher watcher = new KeysetWatcher(file, command, Duration.ofDays(1), InstantSource.fixed(NOW))) {
+            KeysetWriter.write(file, rotated(secret, first, next).sealed(keysetKey, locks));
+            check("encrypted again after a rotation", watcher.reload() && watcher.keyAt(NOW).kid().equals(next.kid()));
+            refuse(watcher, file, rotated(secret, first, next).plain(), "notEncrypted", next);
+        }
+    }
+
+    private static void refuse(KeysetWatcher watcher, Path file, byte[] bytes, String code, Key used) throws Exception {
+        KeysetWriter.write(file, bytes);
+        check(code + " is refused", !watcher.reload());
+        String found = watcher.refusal().map(PushCryptException::code).orElse(null);
+        if (code != null) equal("why", code, found);
+        equal("the key in use", used.kid(), watcher.keyAt(NOW).kid());
+    }
+}
