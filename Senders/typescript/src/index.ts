@@ -1,0 +1,17 @@
+export { PushCryptError, type ErrorCode, type ErrorFacts } from "./sender/errors.js";
+export { type Placeholder } from "./sender/outer.js";
+export { sealAttachment, sealOffload, type Attachment, type Reference, type SealedBlob } from "./blobs.js";
+export { type Carrier, type CarrierRequests } from "./carriers.js";
+export { KeysetFile } from "./keyset-file.js";
+export { type Point } from "./keyset-line.js";
+export { type KeysetSecret } from "./keyset-secret.js";
+export { KeysetWatcher, readKeysetFile, type WatchOptions } from "./keyset-watcher.js";
+export { Keyset } from "./keyset.js";
+export { Recipient, SenderKey } from "./keys.js";
+export { type SealOptions } from "./options.js";
+export { type OversizePlan } from "./oversize.js";
+export { challenge, Pending, type Challenge } from "./possession.js";
+export { readReceipt, receiptName, type Receipt } from "./receipts.js";
+export { Registration, registrationChange, type RegistrationChange, type StoredRegistration } from "./registration.js";
+export { Sealer, type Push, type Signer } from "./sealer.js";
+export { isXWingAvailable } from "./suites.js";

@@ -1,0 +1,104 @@
+import { isSame, NONE } from "./sender/bytes.js";
+import { reading, refuse } from "./sender/errors.js";
+import { readObject, type Text } from "./sender/json.js";
+import { readKey } from "./sender/key.js";
+import { Recipient } from "./keys.js";
+import { KINDS, rankOf } from "./suites.js";
+
+export const MAX_RECORD = 4_096; // bytes
+
+/**
+ * `psk`: a secret that only app and backend have, a psk or a shared key. `asymmetric`: a key pair, so that the backend can't open
+ * what it has sealed.
+ */
+export type Requirement = "psk" | "asymmetric";
+
+/** The bytes of a text as it came. */
+export function bytesOf(text: Text): Buffer {
+  if (typeof text === "string" || text instanceof Uint8Array) return Buffer.from(text as string);
+  throw new TypeError("a parsed value in place of the text as it came: don't parse it before");
+}
+
+/** What an app uploads so that a backend can seal to it. */
+export class Registration {
+  /** The key to seal to. */
+  readonly recipient: Recipient;
+  readonly #record: Buffer;
+
+  /**
+   * Reads the body of an upload, as it came. Require `["psk", "asymmetric"]` of apps that use the library's `DeviceIdentity` as it is.
+   *
+   * Refuses with `tooLarge`, `malformed`, `unsupportedKey`, `unsupportedSuite`, `invalidKey`, `kidMismatch`; `wrongKind` for a private
+   * key or one that signs; `pskMissing` or `notAsymmetric` if a requirement isn't met.
+   */
+  constructor(record: Text, { requiring }: { readonly requiring: readonly Requirement[] }) {
+    this.#record = bytesOf(record);
+    if (this.#record.length > MAX_RECORD) refuse("tooLarge", `the record has more than ${MAX_RECORD} bytes`);
+    const key = reading("the record", () => readKey(readObject(this.#record), KINDS), { invalidDeviceID: "malformed" });
+    this.recipient = Recipient.ofEntry({ key, demandsPsk: false });
+    if (!Array.isArray(requiring) || !requiring.every((one) => one === "psk" || one === "asymmetric")) {
+      throw new TypeError('requiring isn\'t an array of "psk" and "asymmetric"');
+    }
+    const isShared = key.kind.use === "shared";
+    if (requiring.includes("psk") && !isShared && key.psk === undefined) refuse("pskMissing", `everyone could seal to key ${key.kid}`);
+    if (requiring.includes("asymmetric") && isShared) refuse("notAsymmetric", `key ${key.kid} is shared, and a key pair is required`);
+  }
+
+  /** The bytes of the upload. Store them with the account and the device token; they are a secret like a password. */
+  get record(): Buffer { return Buffer.from(this.#record); }
+
+  get kid(): string { return this.recipient.kid; }
+}
+
+/** A row of the table of registrations, whose key is the kid. */
+export interface StoredRegistration {
+  readonly registration: Registration;
+  readonly account: string;
+  readonly deviceToken: string;
+  /** The environment of APNs to which the device token belongs. */
+  readonly environment?: "sandbox" | "production";
+}
+
+/** What an upload changes in the table. */
+export interface RegistrationChange {
+  /** Whether the upload is written. False if its row is the same. */
+  readonly isWritten: boolean;
+  /** The kids of rows to remove: one installation has one registration. */
+  readonly removed: readonly string[];
+}
+
+/**
+ * Decides what to do with the upload of a signed-in account. Read the rows with its kid or its device token, decide, and write in one
+ * transaction. Refuses with `conflict` if another key has the kid, `otherAccount`, `suiteTooLow`.
+ *
+ * @param options.isProven the device has answered a challenge for the record. Only then can a key change its account.
+ * @param options.allowsLowerSuite only for a device that is known to have lost the suite of its stored key.
+ */
+export function registrationChange(
+  upload: StoredRegistration,
+  options: { readonly over: Iterable<StoredRegistration>; readonly isProven: boolean; readonly allowsLowerSuite?: boolean },
+): RegistrationChange {
+  const { over, isProven, allowsLowerSuite = false } = options;
+  const [rows, { kid, recipient }] = [[...over], upload.registration];
+  const present = rows.find((row) => row.registration.kid === kid);
+  if (present !== undefined) {
+    if (!hasSameKey(present.registration, upload.registration)) refuse("conflict", `another key has the id ${kid}; it is never replaced`);
+    if (present.account !== upload.account && isProven !== true) refuse("otherAccount", `key ${kid} belongs to another account`);
+  }
+  const replaced = rows.filter((row) => row.deviceToken === upload.deviceToken && row.registration.kid !== kid);
+  // The row of another account doesn't count: its user could keep the next user of the device from registering.
+  const ranks = replaced.filter((row) => row.account === upload.account).map((row) => rankOf(row.registration.recipient.suite));
+  if (Math.max(...ranks) > rankOf(recipient.suite) && allowsLowerSuite !== true) {
+    refuse("suiteTooLow", `key ${kid} has suite ${recipient.suite}, which ranks below that of the key that it would replace`);
+  }
+  const isSameRow = (["account", "deviceToken", "environment"] as const).every((name) => present?.[name] === upload[name]);
+  const isWritten = !isSameRow || present?.registration.record.equals(upload.registration.record) !== true;
+  return { isWritten, removed: replaced.map((row) => row.registration.kid) };
+}
+
+/** Equal kids aren't enough: an attacker can make two keys with one kid of 64 bits. */
+function hasSameKey(left: Registration, right: Registration): boolean {
+  const [a, b] = [Recipient.keyOf(left.recipient), Recipient.keyOf(right.recipient)];
+  const areSame = (["publicKey", "psk", "secret"] as const).every((name) => isSame(a[name] ?? NONE, b[name] ?? NONE));
+  return areSame && a.kind === b.kind && a.device === b.device;
+}

@@ -1,0 +1,183 @@
+import assert from "node:assert/strict";
+import { createCipheriv, createHash, createHmac, randomBytes, scryptSync } from "node:crypto";
+import { chmod, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { KeysetWatcher, readKeysetFile, Recipient, Sealer, type KeysetSecret, type Point } from "../src/index.js";
+import { codeOfAsync, codeOfRefusal, keyOf, vectors } from "./vectors.js";
+
+// Keysets of two sender keys, written as docs/keyset-log.md says.
+
+const known = vectors("steps-v1.json").pushes[0].sender as Record<string, string>;
+const day = (count: number): string => new Date(Date.UTC(2026, 0, 1 + count)).toISOString().replace(".000", "");
+const clock = (count: number) => (): number => Date.UTC(2026, 0, 1 + count);
+const b64 = (bytes: Buffer): string => bytes.toString("base64url");
+
+function generated(): Record<string, string> {
+  const secret = randomBytes(32);
+  const x = b64(keyOf(known).kind.publicOf(secret));
+  const kid = b64(createHash("sha256").update(`{"crv":"Ed25519","kty":"OKP","x":"${x}"}`).digest().subarray(0, 8));
+  return { ...known, x, kid, d: b64(secret) };
+}
+
+const [first, second] = [known, generated()];
+const publicOf = ({ d: _, ...record }: Record<string, string>): Record<string, string> => record;
+
+type Line = Record<string, unknown>;
+
+/** The rows of a log with these changes. */
+function rowsOf(lines: Line[]): string {
+  let text = "";
+  let prev: Buffer = Buffer.alloc(32);
+  lines.forEach((line, index) => {
+    const row = JSON.stringify({ n: index + 1, who: "test", prev: b64(prev), ...line });
+    prev = createHash("sha256").update(row).digest();
+    text += `${row}\n`;
+  });
+  return text;
+}
+
+const id = b64(Buffer.alloc(16, 1));
+const created: Line = { at: day(0), what: "created", id, kind: "sender", keys: { [first["kid"] ?? ""]: { jwk: publicOf(first), activatesAt: day(0) } } };
+const rotated: Line = { at: day(10), what: "rotated", keys: { [second["kid"] ?? ""]: { jwk: publicOf(second), activatesAt: day(20) }, [first["kid"] ?? ""]: { retiresAt: day(20) } } };
+const revoked: Line = { at: day(11), what: "revoked", keys: { [first["kid"] ?? ""]: { revokedAt: day(30) } } };
+
+function plain(lines: Line[], keys: Record<string, string>[]): string {
+  const rows = rowsOf(lines);
+  const value = JSON.stringify(keys);
+  return `${rows}{"v":1,"keys":${value},"digest":"${b64(createHash("sha256").update(rows + value).digest())}"}\n`;
+}
+
+function enc(key: Buffer, aad: string | Buffer, text: string | Buffer): Buffer {
+  const nonce = randomBytes(12);
+  const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(Buffer.from(aad));
+  return Buffer.concat([nonce, cipher.update(text), cipher.final(), cipher.getAuthTag()]);
+}
+
+const passphrase = "correct horse é";
+const keysetKey = Buffer.alloc(32, 9);
+
+/** Locked by a passphrase, and by a command whose wrapped key is the key with each byte changed. */
+function encrypted(lines: Line[], keys: Record<string, string>[], names = ["kms", "words"]): string {
+  const rows = rowsOf(lines);
+  const [salt, history, dataKey] = [randomBytes(16), randomBytes(32), randomBytes(32)];
+  const derived = scryptSync(passphrase, salt, 48, { N: 16, r: 8, p: 1 });
+  const wrapped = enc(derived.subarray(0, 32), "pushcrypt/1 keyset key", keysetKey);
+  const locks = JSON.stringify([{ name: names[0], command: true, key: b64(Buffer.from(keysetKey.map((byte) => byte ^ 1))) },
+    { name: names[1], passphrase: { n: 16, r: 8, p: 1, salt: b64(salt), check: b64(derived.subarray(32)) }, key: b64(wrapped) }]);
+  const text = enc(dataKey, Buffer.concat([Buffer.from("pushcrypt/1 keyset\0"), Buffer.from(`${locks}\0${rows}`)]), JSON.stringify({ keys, history: b64(history) }));
+  const sealed = `{"locks":${locks},"dataKey":"${b64(enc(keysetKey, "pushcrypt/1 data key", dataKey))}","keys":"${b64(text)}"}`;
+  return `${rows}{"v":1,"sealed":${sealed},"mac":"${b64(createHmac("sha256", history).update(rows).digest())}"}\n`;
+}
+
+describe("keysets on disk", () => {
+  let folder = "";
+  let path = "";
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), "pushcrypt-"));
+    path = join(folder, "senders.keyset");
+  });
+  after(() => rm(folder, { recursive: true }));
+
+  async function write(text: string, mode = 0o600): Promise<void> {
+    const next = join(folder, "next");
+    await writeFile(next, text, { mode });
+    await chmod(next, mode);
+    await rename(next, path);
+  }
+
+  it("are read in clear, and not with a secret", async () => {
+    await write(plain([created], [first]));
+    assert.equal((await readKeysetFile(path)).keyset().sequence, 1);
+    assert.equal(await codeOfAsync(() => readKeysetFile(path, { secret: { passphrase } })), "notEncrypted");
+  });
+  it("must be private", async () => {
+    for (const mode of [0o644, 0o660, 0o604, 0o610]) {
+      await write(plain([created], [first]), mode);
+      const isRoots = process.geteuid?.() === 0 && mode === 0o640;
+      assert.equal(await codeOfAsync(() => readKeysetFile(path)), isRoots ? null : "looseMode", mode.toString(8));
+    }
+    await write(plain([created], [first]), 0o400);
+    assert.equal(await codeOfAsync(() => readKeysetFile(path)), null);
+    await assert.rejects(readKeysetFile(join(folder, "none")), { code: "ENOENT" });
+  });
+
+  const secretsLine: Line = { ...created, secrets: ["words", "kms"] };
+  const flip = "process.stdin.on('data', (d) => process.stdout.write(d.map((byte) => byte ^ 1)))";
+  const command = (script: string): KeysetSecret => ({ command: [process.execPath, "-e", script, "--"] });
+  it("are decrypted with a passphrase or a command", async () => {
+    await write(encrypted([secretsLine], [first]));
+    for (const secret of [{ passphrase }, { passphrase: Buffer.from(passphrase) }, command(flip)]) {
+      assert.equal((await readKeysetFile(path, { secret })).keyset().use, "sender");
+    }
+    assert.equal(await codeOfAsync(() => readKeysetFile(path, { secret: { passphrase: "wrong" } })), "wrongSecret");
+    assert.equal(codeOfRefusal(await readKeysetFile(path).then((file) => () => file.keyset())), "secretNeeded");
+    const isUnwrap = `if (process.argv[process.argv.length - 1] === "unwrap") { ${flip} }`;
+    assert.equal(await codeOfAsync(() => readKeysetFile(path, { secret: command(isUnwrap) })), null);
+  });
+  it("refuse commands that fail", async () => {
+    const failing = ["process.exit(3)", `${flip}; process.stdout.write("x")`, "", "process.stdout.write(Buffer.alloc(1 << 22))", `${flip}; process.on("exit", () => (process.exitCode = 1))`, "process.kill(process.pid)"];
+    for (const script of failing) assert.equal(await codeOfAsync(() => readKeysetFile(path, { secret: command(script) })), "wrapCommandFailed", script);
+    assert.equal(await codeOfAsync(() => readKeysetFile(path, { secret: { command: [join(folder, "none")] } })), "wrapCommandFailed");
+    await assert.rejects(readKeysetFile(path, { secret: { command: [] } }), TypeError);
+    assert.equal(await codeOfAsync(() => readKeysetFile(path, { secret: command("process.stdout.write(Buffer.alloc(32))") })), "notAuthentic");
+    assert.equal(await codeOfAsync(() => readKeysetFile(path, { secret: { command: [`${process.execPath} -e "${flip}"`] } })), "wrapCommandFailed"); // no shell
+    process.env["PUSHCRYPT_PASSPHRASE"] = "secret";
+    const hidden = `process.env.PUSHCRYPT_PASSPHRASE === undefined ? ${flip} : process.exit(1)`;
+    assert.equal(await codeOfAsync(() => readKeysetFile(path, { secret: command(hidden) })), null);
+    delete process.env["PUSHCRYPT_PASSPHRASE"];
+  });
+  it("whose secrets aren't those of the log are refused", async () => {
+    await write(encrypted([secretsLine], [first], ["kms", "other"]));
+    assert.equal(await codeOfAsync(() => readKeysetFile(path, { secret: { passphrase } })), "otherSecrets");
+  });
+
+  it("are reloaded, and never go back", async () => {
+    await write(plain([created], [first]));
+    const [changes, refusals]: [Point[], Error[]] = [[], []];
+    let now = clock(5);
+    const watcher = await KeysetWatcher.open(path, { interval: 20, clock: () => now(), onChange: (head) => changes.push(head), onRefusal: (error) => refusals.push(error) });
+    const sealer = new Sealer("com.example.app", { signer: watcher, clock: () => now() });
+    const skid = (): string => /"skid":"([\w-]+)"/.exec(sealer.seal('{"aps":{"alert":"x"}}', { to: Recipient.fromJwk(vectors("sender-refusals-v1.json").records.p256), placeholder: { title: "x" } }).body.toString())?.[1] ?? "";
+    try {
+      assert.equal(skid(), first["kid"]);
+      await write(plain([created, rotated], [first, second]));
+      for (let waited = 0; changes.length === 0 && waited < 500; waited += 1) await new Promise((resolve) => setTimeout(resolve, 10));
+      assert.deepEqual([changes.length, watcher.head.n, watcher.head, skid()], [1, 2, changes[0], first["kid"]]);
+      now = clock(21);
+      assert.equal(skid(), second["kid"]); // the time chooses without a change of the file
+      const seen = watcher.head;
+      for (const [text, code] of [[plain([created], [first]), "olderThanHistory"], [plain([{ ...created, id: b64(Buffer.alloc(16, 2)) }, rotated], [first, second]), "olderThanHistory"],
+        [plain([created, rotated], [first]), "otherKeys"], ["", "incomplete"]] as const) {
+        await write(text);
+        await watcher.reload();
+        assert.equal((watcher.refusal as Error & { code: string }).code, code);
+        assert.deepEqual([watcher.head, skid()], [seen, second["kid"]]);
+        await watcher.reload();
+      }
+      assert.equal(refusals.length, 4); // one for each refusal of another text
+      assert.equal(await codeOfAsync(() => KeysetWatcher.open(path, { seen })), "incomplete");
+      await write(plain([created], [first]));
+      assert.equal(await codeOfAsync(() => KeysetWatcher.open(path, { seen })), "olderThanHistory");
+      await write(plain([created, rotated], [first, second]));
+      await watcher.reload();
+      assert.equal(watcher.refusal, undefined);
+    } finally {
+      watcher.close();
+    }
+  });
+  it("sign nothing when the key in use was revoked, and keep it when a file only lacks a key", async () => {
+    await write(plain([created], [first]));
+    const watcher = await KeysetWatcher.open(path, { interval: 60_000, clock: clock(5) });
+    const retired = { ...rotated, keys: { [first["kid"] ?? ""]: { retiresAt: day(1) } } };
+    await write(plain([created, retired], [first]));
+    await watcher.reload();
+    assert.deepEqual([watcher.senderKey().kid, (watcher.refusal as Error & { code: string }).code], [first["kid"], "noKeySeals"]);
+    await write(plain([created, { ...revoked, at: day(2) }], [first]));
+    await watcher.reload();
+    assert.deepEqual([codeOfRefusal(() => watcher.senderKey()), watcher.refusal], ["noKeySeals", undefined]);
+    assert.equal(await codeOfAsync(() => KeysetWatcher.open(path, { clock: clock(5) })), "noKeySeals");
+    watcher.close();
+  });
+});
