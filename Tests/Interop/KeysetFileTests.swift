@@ -5,7 +5,7 @@ import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
-/// Tests/Vectors/keyset-log-v1.json has the files that Python writes.
+/// Conformance/vectors/keyset-log-v1.json has the files that Python writes.
 @Suite("keysets that Swift writes, read by the Python reference", .enabled(if: Python.isAvailable, Python.missing))
 struct KeysetFileTests {
     static let passphrases = [

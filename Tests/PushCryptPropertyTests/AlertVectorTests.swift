@@ -5,7 +5,7 @@ import PushCryptSender
 import PushCryptTestSupport
 import Testing
 
-/// Tests/Vectors/alerts-v1.json: alerts with and without a text that a person can see, to seal and to open.
+/// Conformance/vectors/alerts-v1.json: alerts with and without a text that a person can see, to seal and to open.
 @Suite("visible text of the Python reference")
 struct AlertVectorTests {
     struct File: Decodable, Sendable {

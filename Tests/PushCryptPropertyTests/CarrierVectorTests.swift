@@ -3,7 +3,7 @@ import PushCryptExtension
 import PushCryptTestSupport
 import Testing
 
-/// Tests/Vectors/carriers-v1.json: one push, with its envelope at each place.
+/// Conformance/vectors/carriers-v1.json: one push, with its envelope at each place.
 @Suite("carriers of the Python reference") struct CarrierVectorTests {
     struct File: Decodable, Sendable {
         let topic: String

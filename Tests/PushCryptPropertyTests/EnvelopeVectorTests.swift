@@ -4,7 +4,7 @@ import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
-/// Tests/Vectors/envelopes-v1.json: every suite and mode, and every field changed in every way.
+/// Conformance/vectors/envelopes-v1.json: every suite and mode, and every field changed in every way.
 @Suite("envelopes of the Python reference")
 struct EnvelopeVectorTests {
     struct Envelopes: Decodable, Sendable {

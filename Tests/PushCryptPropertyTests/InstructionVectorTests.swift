@@ -4,7 +4,7 @@ import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
-/// Tests/Vectors/instructions-v1.json: messages that retract others, are quiet, add to the badge or have an avatar.
+/// Conformance/vectors/instructions-v1.json: messages that retract others, are quiet, add to the badge or have an avatar.
 @Suite("instructions of the Python reference")
 struct InstructionVectorTests {
     struct File: Decodable, Sendable {

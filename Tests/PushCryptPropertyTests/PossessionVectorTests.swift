@@ -6,7 +6,7 @@ import PushCryptSender
 import PushCryptTestSupport
 import Testing
 
-/// Tests/Vectors/possession-v1.json: challenges with their answers.
+/// Conformance/vectors/possession-v1.json: challenges with their answers.
 @Suite("proofs of possession of the Python package")
 struct PossessionVectorTests {
     struct File: Decodable, Sendable {

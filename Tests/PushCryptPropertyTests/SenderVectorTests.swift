@@ -4,7 +4,7 @@ import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
-/// Tests/Vectors/senders-v1.json: the names of messages by their senders, and pushes to apps that trust several senders.
+/// Conformance/vectors/senders-v1.json: the names of messages by their senders, and pushes to apps that trust several senders.
 @Suite("pushes of several senders, of the Python package") struct SenderVectorTests {
     struct File: Decodable, Sendable {
         let names: [Name]

@@ -22,7 +22,7 @@ enum Documents {
     static let named =
         tested + [
             "SECURITY.md", "CONTRIBUTING.md", "Benchmarks/README.md", "Benchmarks/Cost.md", "Benchmarks/Delivery.md",
-            "Tests/Vectors/README.md",
+            "Conformance/vectors/README.md",
         ]
 
     static func text(of document: String) throws -> String {

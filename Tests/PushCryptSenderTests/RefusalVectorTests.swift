@@ -5,7 +5,7 @@ import PushCryptSender
 import PushCryptTestSupport
 import Testing
 
-/// Tests/Vectors/sender-refusals-v1.json: what every sender refuses, beside what it accepts.
+/// Conformance/vectors/sender-refusals-v1.json: what every sender refuses, beside what it accepts.
 @Suite("refusals of every sender")
 struct RefusalVectorTests {
     struct File: Decodable, Sendable {

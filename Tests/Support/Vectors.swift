@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The public test vectors, which aren't part of the project, and the project's own vectors in Tests/Vectors.
+/// The public test vectors, which aren't part of the project, and the project's own vectors in Conformance/vectors.
 public enum Vectors {
     private static let chosenFolder = ProcessInfo.processInfo.environment["PUSHCRYPT_VECTORS"]
 
@@ -24,14 +24,14 @@ public enum Vectors {
         try decode(folder.appendingPathComponent(path), as: type)
     }
 
-    /// The decoded file at `path` in Tests/Vectors.
+    /// The decoded file at `path` in Conformance/vectors.
     public static func loadOwn<Content: Decodable>(_ path: String, as type: Content.Type) throws -> Content {
         try decode(own(path), as: type)
     }
 
-    /// The file at `path` in Tests/Vectors.
+    /// The file at `path` in Conformance/vectors.
     public static func own(_ path: String) -> URL {
-        packageRoot.appendingPathComponent("Tests/Vectors").appendingPathComponent(path)
+        packageRoot.appendingPathComponent("Conformance/vectors").appendingPathComponent(path)
     }
 
     private static func decode<Content: Decodable>(_ file: URL, as type: Content.Type) throws -> Content {

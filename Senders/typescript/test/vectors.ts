@@ -7,9 +7,9 @@ import { KINDS } from "../src/suites.js";
 
 function folder(): string {
   for (let at = process.cwd(); at !== dirname(at); at = dirname(at)) {
-    if (existsSync(join(at, "Tests", "Vectors"))) return join(at, "Tests", "Vectors");
+    if (existsSync(join(at, "Conformance", "vectors"))) return join(at, "Conformance", "vectors");
   }
-  throw new Error("run the tests inside of the repository: Tests/Vectors isn't in a folder above");
+  throw new Error("run the tests inside of the repository: Conformance/vectors isn't in a folder above");
 }
 
 // The vectors are test data of this repository, not input of the library.

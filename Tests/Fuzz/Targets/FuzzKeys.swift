@@ -3,7 +3,7 @@ import PushCryptCore
 import PushCryptExtension
 import PushCryptPrimitives
 
-/// The test keys of Tests/Vectors/pushcrypt-v1.json. Each recipient has a key and, as the record of its sender, the public
+/// The test keys of Conformance/vectors/pushcrypt-v1.json. Each recipient has a key and, as the record of its sender, the public
 /// half.
 struct FuzzKeys: RecipientKeyring {
     struct Channel: Sendable {

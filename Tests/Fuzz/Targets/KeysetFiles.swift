@@ -116,7 +116,7 @@ private func chained(_ rows: [UInt8]) throws -> [UInt8] {
     return output
 }
 
-/// A keyset with two keys of Tests/Vectors/pushcrypt-v1.json, encrypted with the cheapest parameters of scrypt.
+/// A keyset with two keys of Conformance/vectors/pushcrypt-v1.json, encrypted with the cheapest parameters of scrypt.
 private enum SampleKeyset {
     static let secret = KeysetSecret.passphrase(SecretBytes(copying: Array("fuzz".utf8).bytes))
 

@@ -2,7 +2,7 @@ import PushCryptCore
 import PushCryptPrimitives
 import PushCryptTestSupport
 
-/// Tests/Vectors/pushcrypt-v1.json: fixed keys, and payloads of the Python reference.
+/// Conformance/vectors/pushcrypt-v1.json: fixed keys, and payloads of the Python reference.
 struct ReferenceVectors: Decodable {
     struct Opened: Decodable, Sendable, CustomStringConvertible {
         let name: String

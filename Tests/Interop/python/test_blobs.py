@@ -12,7 +12,7 @@ from pushcrypt._json import b64, parse, unb64
 from pushcrypt._message import check_extras
 from pushcrypt.errors import Flaw
 
-VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "Vectors", "blobs-v1.json")
+VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "Conformance", "vectors", "blobs-v1.json")
 KEY = bytes(range(32))
 NOW = 1_800_000_000
 

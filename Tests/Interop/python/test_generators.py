@@ -1,4 +1,4 @@
-"""The generators of Tests/Vectors make the files that are committed."""
+"""The generators of Conformance/vectors make the files that are committed."""
 from __future__ import annotations
 
 import pathlib
@@ -6,7 +6,7 @@ import subprocess
 import sys
 import unittest
 
-VECTORS = pathlib.Path(__file__).resolve().parents[2] / "Vectors"
+VECTORS = pathlib.Path(__file__).resolve().parents[3] / "Conformance" / "vectors"
 #: They draw random numbers, so the files were generated once.
 ONCE = {"make_key_containers.py", "make_pushcrypt_v1.py"}
 

@@ -14,7 +14,7 @@ from pushcrypt._hpke import P256_AES256, X25519_AES128, Suite
 from pushcrypt._points import dh_private, dh_public, public_of
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-RFC = os.path.join(HERE, "..", "..", "Vectors", "rfc9180-appendix-a.json")
+RFC = os.path.join(HERE, "..", "..", "..", "Conformance", "vectors", "rfc9180-appendix-a.json")
 #: All vectors of the draft for these algorithms, if they are there (CONTRIBUTING.md).
 ROOT = os.path.join(HERE, "..", "..", "..")
 FETCHED = os.path.join(ROOT, ".build", "vectors")

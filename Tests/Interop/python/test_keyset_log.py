@@ -13,7 +13,7 @@ from pushcrypt._json import unb64
 from pushcrypt.errors import KeysetFileError
 from pushcrypt.keyset_log import MAX_FILE, KeysetFile, KeysetLog, Point
 
-VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "Vectors", "keyset-log-v1.json")
+VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "Conformance", "vectors", "keyset-log-v1.json")
 NOW, TIME, LATER = 1_772_355_600, "2026-03-01T09:00:00Z", "2026-04-01T09:00:00Z"
 ID, POINT = "AAAAAAAAAAAAAAAAAAAAAA", {"n": 1, "hash": "A" * 43}
 

@@ -17,7 +17,7 @@ from pushcrypt._points import public_of
 from pushcrypt.keysets import time_text
 from pushcrypt.sender_sets import Pins, Publication, State, TrustedSet
 
-VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "Vectors", "sender-sets-v1.json")
+VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "Conformance", "vectors", "sender-sets-v1.json")
 TOPIC, NOW, DAY = "com.example.app", 1_800_000_000, 86_400
 
 

@@ -1,4 +1,4 @@
-"""Tests against the files in Tests/Vectors: python -m unittest test_vectors"""
+"""Tests against the files in Conformance/vectors: python -m unittest test_vectors"""
 from __future__ import annotations
 
 import hashlib
@@ -21,7 +21,7 @@ from pushcrypt.sealer import campaign_id
 from pushcrypt.sender_sets import Pins, accept
 from test_xwing import MISSING
 
-FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "Vectors")
+FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "Conformance", "vectors")
 
 
 _OF_SUITE_3 = re.compile("xwing|AKP|pushcrypt-3")

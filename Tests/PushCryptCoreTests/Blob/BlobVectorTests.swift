@@ -72,7 +72,7 @@ import Testing
     }
 }
 
-/// Tests/Vectors/blobs-v1.json.
+/// Conformance/vectors/blobs-v1.json.
 struct BlobVectors: Decodable {
     struct Blob: Decodable, Sendable, CustomStringConvertible {
         let name: String

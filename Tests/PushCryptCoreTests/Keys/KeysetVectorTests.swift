@@ -4,7 +4,7 @@ import Testing
 
 @testable import PushCryptCore
 
-/// Tests/Vectors/keysets-v1.json: key records, registration records, device keys and key sets.
+/// Conformance/vectors/keysets-v1.json: key records, registration records, device keys and key sets.
 @Suite("keys and key sets of the Python reference")
 struct KeysetVectorTests {
     struct KeysetVectors: Decodable, Sendable {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PushCryptCore
 
-/// Tests/Vectors/sender-sets-v1.json: what an app pins, and signed sets that a device accepts or refuses.
+/// Conformance/vectors/sender-sets-v1.json: what an app pins, and signed sets that a device accepts or refuses.
 @Suite("signed sender sets of the Python reference")
 struct SenderSetVectorTests {
     struct SenderSetVectors: Decodable, Sendable {

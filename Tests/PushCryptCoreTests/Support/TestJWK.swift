@@ -72,7 +72,7 @@ struct TestJWK: Sendable, CustomStringConvertible {
     }
 }
 
-/// Tests/Vectors/pushcrypt-v1.json: made by the Python reference.
+/// Conformance/vectors/pushcrypt-v1.json: made by the Python reference.
 struct OwnVectors: Decodable {
     struct ContextInfo: Decodable {
         let key: String

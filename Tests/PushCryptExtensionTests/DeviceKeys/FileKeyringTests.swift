@@ -171,7 +171,7 @@ import Testing
     }
 }
 
-/// The files of an app of version 0 in Tests/Vectors/Install/version-0, as an app leaves them on a device.
+/// The files of an app of version 0 in Conformance/vectors/Install/version-0, as an app leaves them on a device.
 ///
 /// ```
 /// keychain/KID.jwks.json      two keys: one that was replaced 20 days later, and the present one

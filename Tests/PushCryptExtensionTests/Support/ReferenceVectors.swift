@@ -2,7 +2,7 @@ import PushCryptExtension
 import PushCryptPrimitives
 import PushCryptTestSupport
 
-/// The content of Tests/Vectors/pushcrypt-v1.json, which the Python reference generates.
+/// The content of Conformance/vectors/pushcrypt-v1.json, which the Python reference generates.
 struct ReferenceVectors: Decodable {
     /// A payload that opens, with id, iat and exp, or one that is refused, with failure and topic.
     struct Vector: Decodable, Sendable, CustomStringConvertible {

@@ -42,7 +42,7 @@ import Testing
     }
 }
 
-/// Tests/Vectors/hpke-edges.json: the recipient's side of draft-ietf-hpke-hpke appendix D.
+/// Conformance/vectors/hpke-edges.json: the recipient's side of draft-ietf-hpke-hpke appendix D.
 @Suite struct EdgeVectorTests {
     struct Vector: Decodable, Sendable, CustomStringConvertible {
         enum CodingKeys: String, CodingKey {

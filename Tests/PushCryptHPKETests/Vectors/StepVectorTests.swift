@@ -4,7 +4,7 @@ import Testing
 
 @testable import PushCryptHPKE
 
-/// Tests/Vectors/steps-v1.json: one push of each suite with every value on the way. `PushCryptPropertyTests` opens the pushes.
+/// Conformance/vectors/steps-v1.json: one push of each suite with every value on the way. `PushCryptPropertyTests` opens the pushes.
 @Suite struct StepVectorTests {
     struct File: Decodable { let pushes: [Push] }
 

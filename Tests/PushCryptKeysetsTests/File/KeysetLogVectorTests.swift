@@ -6,7 +6,7 @@ import Testing
 
 @testable import PushCryptKeysets
 
-/// Tests/Vectors/keyset-log-v1.json, which the Python package wrote from docs/keyset-log.md alone.
+/// Conformance/vectors/keyset-log-v1.json, which the Python package wrote from docs/keyset-log.md alone.
 @Suite("Vectors of keysets' logs")
 struct KeysetLogVectorTests {
     struct File: Decodable, Sendable {

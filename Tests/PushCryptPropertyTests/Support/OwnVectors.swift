@@ -3,7 +3,7 @@ import PushCryptExtension
 import PushCryptPrimitives
 import PushCryptTestSupport
 
-/// Tests/Vectors/pushcrypt-v1.json: made by the Python reference.
+/// Conformance/vectors/pushcrypt-v1.json: made by the Python reference.
 struct OwnVectors: Decodable {
     struct Entry: Decodable, Sendable, CustomStringConvertible {
         let name: String

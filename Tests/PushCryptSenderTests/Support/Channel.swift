@@ -48,7 +48,7 @@ struct Channel: Sendable, CustomStringConvertible {
     }
 }
 
-/// The keys of Tests/Vectors/pushcrypt-v1.json and, where the machine has suite 3, those of xwing-keys.json.
+/// The keys of Conformance/vectors/pushcrypt-v1.json and, where the machine has suite 3, those of xwing-keys.json.
 struct TestKeys: Decodable {
     private(set) var keys: [String: [String: String]]
 

@@ -51,14 +51,14 @@ class Vectors:
 
 
 def found(given: str | None, start: Path) -> Path | None:
-    """The folder of the vectors: the given one, else `Conformance/vectors` or `Tests/Vectors` around this package or `start`."""
+    """The folder of the vectors: the given one, else `Conformance/vectors` around this package or `start`."""
     if given is not None:
         folder = Path(given)
         return folder if _has_vectors(folder) else None
     for root in _around(Path(__file__).resolve(), start.resolve()):
-        for folder in (root / "Conformance" / "vectors", root / "Tests" / "Vectors"):
-            if _has_vectors(folder):
-                return folder
+        folder = root / "Conformance" / "vectors"
+        if _has_vectors(folder):
+            return folder
     return None
 
 

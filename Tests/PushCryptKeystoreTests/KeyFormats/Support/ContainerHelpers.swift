@@ -65,7 +65,7 @@ extension SecretBytes {
     convenience init(text: String) { self.init(copying: Array(text.utf8).bytes) }
 }
 
-/// Tests/Vectors/key-containers.json: containers that the openssl tool wrote, for machines that lack the tool.
+/// Conformance/vectors/key-containers.json: containers that the openssl tool wrote, for machines that lack the tool.
 struct ForeignContainers: Decodable {
     let passphrase: String
     let keys: [ForeignKey]

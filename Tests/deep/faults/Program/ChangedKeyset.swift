@@ -35,7 +35,7 @@ final class ChangedKeyset {
         try change(expecting: [type]) { try $0.create(keyset, .recipient, type: type).log }
     }
 
-    /// Imports a key of Tests/Vectors.
+    /// Imports a key of Conformance/vectors.
     func importKey(_ jwk: [UInt8], _ types: [KeyPairType]) throws -> Bool {
         try change(expecting: types) { host in
             let imported = try ImportedKey.read(jwk, rawKind: nil, passphrase: nil)

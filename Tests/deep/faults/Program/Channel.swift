@@ -3,7 +3,7 @@ import PushCryptCore
 import PushCryptExtension
 import PushCryptSender
 
-/// A sender and a recipient with the keys of Tests/Vectors.
+/// A sender and a recipient with the keys of Conformance/vectors.
 struct Channel {
     private let sealer: Sealer
     private let recipient: Recipient

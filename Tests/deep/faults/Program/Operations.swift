@@ -8,7 +8,7 @@ import PushCryptOpenSSL
 import PushCryptPrimitives
 import PushCryptSender
 
-/// Every operation of the library that calls OpenSSL, with the keys of Tests/Vectors.
+/// Every operation of the library that calls OpenSSL, with the keys of Conformance/vectors.
 enum Operations {
     static var all: [Operation] {
         generating + readingRecords + readingContainers + writingContainers + messages + signatures + senderSets + blobs

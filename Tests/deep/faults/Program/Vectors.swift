@@ -3,7 +3,7 @@ import PushCryptCore
 import PushCryptKeysets
 import PushCryptPrimitives
 
-/// Keys of Tests/Vectors. The files are read before any allocation fails.
+/// Keys of Conformance/vectors. The files are read before any allocation fails.
 enum Vectors {
     static let time = UnixTime(1_800_000_000)
     static let topic = "com.example.app"

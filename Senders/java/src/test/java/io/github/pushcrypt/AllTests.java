@@ -91,9 +91,9 @@ public final class AllTests {
         String given = System.getProperty("vectors");
         if (given != null) return Path.of(given);
         for (Path folder = Path.of("").toAbsolutePath(); folder != null; folder = folder.getParent()) {
-            if (Files.isDirectory(folder.resolve("Tests/Vectors"))) return folder.resolve("Tests/Vectors");
+            if (Files.isDirectory(folder.resolve("Conformance/vectors"))) return folder.resolve("Conformance/vectors");
         }
-        throw new IllegalStateException("Tests/Vectors isn't above this folder: give -Dvectors=FOLDER");
+        throw new IllegalStateException("Conformance/vectors isn't above this folder: give -Dvectors=FOLDER");
     }
 
     static Obj vectors(String name) throws Exception { return Json.parse(Files.readAllBytes(vectorFolder().resolve(name))); }

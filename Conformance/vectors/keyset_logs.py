@@ -9,7 +9,7 @@ import os
 import sys
 from typing import Any, Iterable, Optional
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Interop", "python"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "Tests", "Interop", "python"))
 sys.dont_write_bytecode = True
 
 import support  # noqa: E402
