@@ -29,8 +29,9 @@ struct FuzzKeys: RecipientKeyring {
     }()
 
     private init() throws {
-        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appendingPathComponent("Vectors/pushcrypt-v1.json")
+        let project = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let file = project.appendingPathComponent("Conformance/vectors/pushcrypt-v1.json")
         let root = try JSONText(Array(Data(contentsOf: file))).root
         func record(_ name: String) throws -> KeyRecord {
             let jwk = try require(root["keys"]?[name], "the vectors have the key \(name)")

@@ -66,10 +66,10 @@ enum Vectors {
     private static let containers = read("key-containers.json")
 
     private static func read(_ name: String) -> JSONValue {
-        let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
+        let project = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         do {
-            return try JSONText(Array(Data(contentsOf: tests.appendingPathComponent("Vectors/" + name)))).root
+            return try JSONText(Array(Data(contentsOf: project.appendingPathComponent("Conformance/vectors/" + name)))).root
         } catch {
             preconditionFailure("\(name): \(error)")
         }
