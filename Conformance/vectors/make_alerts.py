@@ -63,7 +63,7 @@ def main() -> None:
             except PushCryptError as error:
                 assert (error.code, is_visible) == ("malformed", False), (name, error)
         vectors.append(entry)
-    print(json.dumps({"keyset": keyset, "topic": TOPIC, "at": AT, "invisible": INVISIBLE, "vectors": vectors}, indent=1))
+    annotate.printed("alerts-v1", {"keyset": keyset, "topic": TOPIC, "at": AT, "invisible": INVISIBLE, "vectors": vectors})
 
 
 if __name__ == "__main__":

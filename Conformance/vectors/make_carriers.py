@@ -72,8 +72,10 @@ def main() -> None:
     for name, (members, values, failure) in OBJECTS.items():
         carrier = name.split("'")[0]
         for value in values:
-            vectors.add(f"{name} is {value[:12]}", [carrier], members % value, failure)
-    print(json.dumps({"topic": TOPIC, "at": AT, "key": MODE.key.record(), "inner": INNER, "vectors": vectors.found}, indent=1))
+            told = "the object as a string" if value == text(ENVELOPE) else value
+            vectors.add(f"{name} is {told}", [carrier], members % value, failure)
+    content = {"topic": TOPIC, "at": AT, "key": MODE.key.record(), "inner": INNER, "vectors": vectors.found}
+    annotate.printed("carriers-v1", content)
 
 
 if __name__ == "__main__":

@@ -413,7 +413,7 @@ def main() -> None:
     for mode in modes[:2]:
         add_outer(vectors, mode)
     add_message(vectors, Mode("shared", False))
-    print(json.dumps({"inner": INNER, "sets": vectors.sets, "vectors": vectors.found}, indent=1, ensure_ascii=False))
+    annotate.printed("envelopes-v1", {"inner": INNER, "sets": vectors.sets, "vectors": vectors.found}, ensure_ascii=False)
 
 
 if __name__ == "__main__":

@@ -132,7 +132,7 @@ def main() -> None:
                 vectors.add(mode, f"the badge's increment, and aps.badge is {value}", None if is_base else "malformed",
                             member("badge", {"add": 1}), aps=f'"alert":"x","badge":{value}')
             vectors.add(mode, "aps.badge alone", None, "", aps='"alert":"x","badge":3')
-    print(json.dumps({"vectors": vectors.found}, indent=1, ensure_ascii=False))
+    annotate.printed("instructions-v1", {"vectors": vectors.found}, ensure_ascii=False)
 
 
 if __name__ == "__main__":

@@ -146,7 +146,7 @@ def main() -> None:
         make_unsupported_keys()
         make_other_refusals()
         os.chdir("/")
-    print(json.dumps({"passphrase": PASSPHRASE, "keys": keys, "refused": refused}, indent=1, ensure_ascii=False))
+    annotate.printed("key-containers", {"passphrase": PASSPHRASE, "keys": keys, "refused": refused}, ensure_ascii=False)
 
 
 main()

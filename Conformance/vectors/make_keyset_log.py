@@ -302,7 +302,7 @@ def main() -> None:
     for add in (add_kinds, add_actions, add_moments, add_order, add_texts, add_encrypted, *keyset_log_lines.PARTS,
                 *keyset_log_last_rows.PARTS, add_extends):
         add(vectors)
-    print(json.dumps(vectors.found, indent=1))
+    annotate.printed("keyset-log-v1", vectors.found)
 
 
 if __name__ == "__main__":

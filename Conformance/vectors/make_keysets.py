@@ -36,7 +36,7 @@ class Vectors:
 
     def add(self, use: str, name: str, text: Any, failure: Optional[str] = None) -> None:
         text = text if isinstance(text, str) else json.dumps(text)
-        assert all((entry["name"], entry["as"]) != (name, use) for entry in self.found), name
+        name = name if use == "keyset" else f"{name}, as {use}"
         entry = {"name": name, "as": use, "failure": failure, "text": text}
         try:
             entry["kids"] = support.READERS[use](text.encode())
@@ -265,7 +265,7 @@ def main() -> None:
         add_records(vectors, name)
     for add in (add_points, add_uploads, add_sets):
         add(vectors)
-    print(json.dumps({"vectors": vectors.found, "states": states(), "campaigns": campaigns()}, indent=1))
+    annotate.printed("keysets-v1", {"vectors": vectors.found, "states": states(), "campaigns": campaigns()})
 
 
 if __name__ == "__main__":

@@ -199,7 +199,7 @@ def main() -> None:
     digest = add_answers(vectors, mode)
     pending = {"record": json.dumps(mode.key.record(private=False)), "host": HOST, "nonce": b64(NONCE), "registration": ID,
                "codeDigest": digest, "challengedAt": AT}
-    print(json.dumps({"challenges": vectors.challenges, "pending": pending, "answers": vectors.answers}, indent=1))
+    annotate.printed("possession-v1", {"challenges": vectors.challenges, "pending": pending, "answers": vectors.answers})
 
 
 if __name__ == "__main__":

@@ -215,11 +215,11 @@ def main() -> None:
     refuse_sealed(refused)
     refuse_message(refused)
     known = _envelope.context(KEYS["p256 psk"], KEYS["sender"].kid, TOPIC)
-    print(json.dumps({
+    annotate.printed("pushcrypt-v1", {
         "topic": TOPIC, "inner": INNER, "device": DEVICE, "keys": {name: key.record() for name, key in KEYS.items()},
         "contextInfo": {"key": "p256 psk", "signer": "sender", "hex": known.hex()},
         "opened": valid_payloads(), "refused": refused.found,
-    }, indent=1, ensure_ascii=False))
+    }, ensure_ascii=False)
 
 
 if __name__ == "__main__":

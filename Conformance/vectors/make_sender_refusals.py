@@ -222,8 +222,8 @@ def main() -> None:
     vectors = Vectors()
     for table in (add_payloads, add_placeholders, add_options, add_instructions, add_keys, add_records, add_changes, add_challenges):
         table(vectors)
-    print(json.dumps({"topic": TOPIC, "at": AT, "records": {name: json.dumps(record) for name, record in RECORDS.items()},
-                      **vectors.found}, indent=1))
+    records = {name: json.dumps(record) for name, record in RECORDS.items()}
+    annotate.printed("sender-refusals-v1", {"topic": TOPIC, "at": AT, "records": records, **vectors.found})
 
 
 if __name__ == "__main__":

@@ -362,7 +362,7 @@ def main() -> None:
     adders: tuple[Callable[[Cases], None], ...] = (add_signatures, add_forms, add_payloads, add_roles, add_acceptance)
     for add in adders:
         add(cases)
-    print(json.dumps({"sets": SETS, "pins": read_pins(), "cases": cases.found}, indent=1))
+    annotate.printed("sender-sets-v1", {"sets": SETS, "pins": read_pins(), "cases": cases.found})
 
 
 if __name__ == "__main__":

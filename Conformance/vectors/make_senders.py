@@ -133,7 +133,8 @@ def main() -> None:
                                    ("two unsigned sets with one key in both", OTHER, "unknownKey"), ("a set twice", SENDER, "unknownKey")):
         opened = vectors.add(trust, "psk", signer, 0)
         assert opened == failure if failure else isinstance(opened, OpenedPush), trust
-    print(json.dumps({"names": names(), "trust": TRUST, "pushes": vectors.pushes, "retractions": vectors.retractions}, indent=1))
+    content = {"names": names(), "trust": TRUST, "pushes": vectors.pushes, "retractions": vectors.retractions}
+    annotate.printed("senders-v1", content)
 
 
 if __name__ == "__main__":

@@ -64,7 +64,7 @@ def signed_part(mode: Mode) -> bytes:
 
 def main() -> None:
     modes = [Mode("p256 psk", True), Mode("x25519", False), Mode("xwing", True), Mode("shared", True)]
-    print(json.dumps({"pushes": [steps(mode) for mode in modes]}, indent=1))
+    annotate.printed("steps-v1", {"pushes": [steps(mode) for mode in modes]})
 
 
 if __name__ == "__main__":

@@ -69,7 +69,8 @@ enum Vectors {
         let project = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         do {
-            return try JSONText(Array(Data(contentsOf: project.appendingPathComponent("Conformance/vectors/" + name)))).root
+            let file = project.appendingPathComponent("Conformance/vectors/" + name)
+            return try JSONText(Array(Data(contentsOf: file))).root
         } catch {
             preconditionFailure("\(name): \(error)")
         }
