@@ -10,7 +10,7 @@ from typing import Any
 
 import pushcrypt
 from pushcrypt import (
-    KeyRecordError, Keyset, OpenedPush, OpenError, Opener, Placeholder, PublisherKey, Push, PushCryptError, Recipient,
+    KeyRecordError, Keyset, Offload, OpenedPush, OpenError, Opener, Placeholder, PublisherKey, Push, PushCryptError, Recipient,
     RecipientKey, Registration, SealError, Sealer, SenderKey, pinned, seal_attachment, seal_offload,
 )
 from pushcrypt._json import b64, unb64
@@ -197,10 +197,42 @@ class APITests(unittest.TestCase):
         self.refused(SealError, "invalidPayload", seal_offload, {"aps": {}})
         self.refused(OpenError, "malformed", self.open(self.seal(phone), phone).open_offload, blob.data)
 
+    def test_the_largest_payload_that_can_be_offloaded_opens_with_any_number_of_spaces_behind_it(self) -> None:
+        phone, limit = self.phones["shared"], 256 * 1024
+        largest = '{"aps":{"alert":"x"},"n":"%s"}'
+        largest %= "y" * (limit - len(largest) + 2)
+        self.assertEqual(len(largest), limit)
+        for text, size in ((largest, limit), (largest + " " * 5000, limit), ('{"aps":{"alert":"x"}}' + " " * limit, 4096)):
+            blob = seal_offload(text)
+            self.assertEqual(blob.size, size)
+            opened = self.open(self.seal(phone, offload=blob.at("https://cdn.example.com/p")), phone)
+            self.assertEqual(opened.open_offload(blob.data), text.rstrip(" "))
+        self.refused(SealError, "invalidPayload", seal_offload, largest + "\n")
+
+    def test_a_payload_has_at_most_16384_values_offloaded_or_not(self) -> None:
+        phone, numbers = self.phones["shared"], [0] * (16_384 - 4)
+        text = {"aps": {"alert": "x"}, "n": numbers}
+        blob = seal_offload(text)
+        opened = self.open(self.seal(phone, offload=blob.at("https://cdn.example.com/p")), phone)
+        self.assertEqual(json.loads(opened.open_offload(blob.data)), text)
+        for seal in (seal_offload, lambda payload: self.seal(phone, payload)):
+            self.refused(SealError, "invalidPayload", seal, {**text, "m": 0})
+
     def test_an_offloaded_badge_is_refused_in_a_message_that_adds_to_the_badge(self) -> None:
         phone, blob = self.phones["shared"], seal_offload(PAYLOAD)
-        opened = self.open(self.seal(phone, offload=blob.at("https://cdn.example.com/p"), badge_add=1), phone)
+        reference = blob.at("https://cdn.example.com/p")
+        self.refused(SealError, "invalidPayload", self.seal, phone, offload=reference, badge_add=1)
+        stored = Offload.from_members(reference.members())  # doesn't show what the blob has
+        opened = self.open(self.seal(phone, offload=stored, badge_add=1), phone)
         self.refused(OpenError, "malformed", opened.open_offload, blob.data)
+
+    def test_an_attachment_in_the_place_of_an_offload_and_the_reverse_are_type_errors(self) -> None:
+        attachment = seal_attachment(b"x").at("https://cdn.example.com/a", type="image/png")
+        offload = seal_offload(PLAIN).at("https://cdn.example.com/b")
+        for options in ({"offload": attachment}, {"attachments": [offload]}, {"attachments": attachment}, {"offload": offload.members()},
+                        {"attachments": [attachment.members()]}):
+            with self.assertRaises(TypeError):
+                self.seal(self.phones["shared"], **options)
 
     # Keys
 

@@ -70,6 +70,9 @@ class Attachment(Reference):
 class Offload(Reference):
     """A reference to a sealed payload. `seal_offload(...).at(...)` makes it."""
 
+    sets_badge: bool = False
+    """Whether the payload is known to have aps.badge. The message doesn't say it."""
+
     @classmethod
     def from_members(cls, members: Mapping[str, Any]) -> Offload:
         """Reads the object of a message. `Sealer.seal` checks its values."""
@@ -112,12 +115,16 @@ class SealedAttachment(SealedBlob):
         return Attachment(url, self.key, self.size, self.sha256, type, id, is_avatar)
 
 
+@dataclass(frozen=True)
 class SealedOffload(SealedBlob):
     """A sealed payload, before its URL is known."""
 
+    sets_badge: bool = False
+    """Whether the payload has aps.badge."""
+
     def at(self, url: str) -> Offload:
         """The reference for `Sealer.seal(offload=...)`. `url` is where you upload `data`; https only."""
-        return Offload(url, self.key, self.size, self.sha256)
+        return Offload(url, self.key, self.size, self.sha256, self.sets_badge)
 
 
 def seal_attachment(data: bytes) -> SealedAttachment:
@@ -129,16 +136,17 @@ def seal_attachment(data: bytes) -> SealedAttachment:
 def seal_offload(payload: PayloadText) -> SealedOffload:
     """Encrypts a payload that is too large for a push, padded to a multiple of 4 KiB. Raises SealError `invalidPayload`."""
     try:
-        raw = payload_bytes(payload)
-        Payload.to_seal(raw)
+        inner = Payload.to_seal(payload_bytes(payload))
     except Flaw as flaw:
         raise SealError("invalidPayload", f"the payload to offload: {flaw.reason}") from None
-    key, plaintext = os.urandom(32), pad_payload(raw)
-    return SealedOffload(seal_blob(key, PAYLOAD, plaintext), key, len(plaintext))
+    return offloaded(inner)
 
 
-def pad_payload(payload: bytes) -> bytes:
-    return payload + b" " * (-len(payload) % PAGE)
+def offloaded(payload: Payload) -> SealedOffload:
+    """The blob of a payload. Spaces behind the payload are padding, and with them it could exceed the limit of recipients."""
+    text = payload.text.rstrip(" ").encode("utf-8")
+    key, plaintext = os.urandom(32), text + b" " * (-len(text) % PAGE)
+    return SealedOffload(seal_blob(key, PAYLOAD, plaintext), key, len(plaintext), "badge" in payload.aps)
 
 
 def offloaded_payload(plaintext: bytes, adds_to_badge: bool = False) -> Payload:

@@ -135,7 +135,7 @@ class Sealer:
             raise SealError("notAuthenticated", f"everyone can seal to key {to.kid}, so its device ignores retract, quiet, "
                             "badge_add and avatars: sign the push, or use a registration record with a psk")
         inner = _inner(payload)
-        if badge_add is not None and "badge" in inner.aps:
+        if badge_add is not None and ("badge" in inner.aps or (offload is not None and offload.sets_badge)):
             raise SealError("invalidPayload", "the payload has aps.badge, and badge_add adds to the badge: only one is allowed")
         header = self._header(key, campaign, lifetime, extras)
         exposed = exposed if isinstance(exposed, str) else list(exposed)
@@ -239,8 +239,11 @@ def _extras(
     """The header's optional members, without those that aren't used."""
     if isinstance(retract, str):
         raise SealError("invalidOption", "retract is a string and not a sequence of ids")
+    files = list(attachments)
+    if not all(isinstance(file, Attachment) for file in files) or not isinstance(offload, (Offload, type(None))):
+        raise TypeError("attachments or offload has a value that isn't an Attachment or an Offload")
     members = {
-        "attachments": [attachment.members() for attachment in attachments] or None,
+        "attachments": [file.members() for file in files] or None,
         "offload": offload.members() if offload is not None else None,
         "test": True if self_test else None,
         "retract": list(retract) or None,
