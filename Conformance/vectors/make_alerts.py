@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import annotate
 from make_envelopes import Mode, PushCryptError, b64, material, support
 from make_pushcrypt_v1 import AT, DAY, TOPIC
 

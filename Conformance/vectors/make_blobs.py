@@ -14,6 +14,7 @@ from typing import Any, Optional
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "Tests", "Interop", "python"))
 sys.dont_write_bytecode = True
 
+import annotate  # noqa: E402
 import support  # noqa: E402
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: E402
 from pushcrypt import OpenError, blobs  # noqa: E402
@@ -105,6 +106,12 @@ def refused_blobs() -> list[dict[str, Any]]:
     return found
 
 
+def told(value: Any) -> str:
+    """A value in a name: its JSON text, or its beginning and its length."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else f"{text[:40]}... of {len(value)} characters"
+
+
 def headers() -> list[dict[str, Any]]:
     """The `pushcrypt` member of an inner payload: right and wrong optional members behind right required ones."""
     found: list[dict[str, Any]] = []
@@ -158,7 +165,7 @@ def headers() -> list[dict[str, Any]]:
             one(f"{name}: {what}", False, **{name: value})
     for size, valid in ((0, True), (1, True), (2**48, True), (2**48 + 1, False), (2**53, False), (-1, False),
                         ("5", False), (True, False), (5.0, False)):
-        one(f"size {size!r}", valid, size=size)
+        one(f"size {told(size)}", valid, size=size)
     for size, valid in ((0, True), (4096, True), (MAX_PAYLOAD, True), (MAX_PAYLOAD + 1, False)):
         add(f"offload: size {size}", valid, ("offload", {**ref, "size": size}))
     longest = "https://a.b/" + "x" * (2048 - 12)
@@ -179,7 +186,7 @@ def headers() -> list[dict[str, Any]]:
         ("https://a.:443", False), ("https://-/c", True), ("https://a:1:2/c", False),
         ("https://" + "a" * 253, True), ("https://" + "a" * 254, False), ("https://a.b/c\u0000", False), (1, False),
     ):
-        one(f"url {str(url)[:40]!r}, {len(str(url))}", valid, url=url)
+        one(f"url {told(url)}", valid, url=url)
     for value, valid in (
         ("application/vnd.openxmlformats-officedocument.wordprocessingml.document", True), ("a/b", True),
         ("image/svg+xml", True), ("1/2", True), ("x/" + "y" * 64, True), ("x/" + "y" * 65, False),
@@ -187,10 +194,10 @@ def headers() -> list[dict[str, Any]]:
         ("image/png; q=1", False), ("image//png", False), ("image/png/x", False), ("*/*", False), ("image/.png", False),
         (" image/png", False), ("image/png\n", False), ("image/p\u00e9", False), (["image/png"], False),
     ):
-        one(f"type {str(value)[:24]!r}, {len(value)}", valid, type=value)
+        one(f"type {told(value)}", valid, type=value)
     for value, valid in (("a", True), ("A-z_0", True), ("a" * 64, True), ("a" * 65, False), ("", False), ("a.b", False),
                          ("a/b", False), ("../x", False), ("\u00e9", False), ("a b", False), (None, False), (1, False)):
-        one(f"id {str(value)[:24]!r}, {len(str(value))}", valid, id=value)
+        one(f"id {told(value)}", valid, id=value)
     return found
 
 
@@ -223,8 +230,8 @@ def payloads() -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    print(json.dumps({"blobs": valid_blobs(), "refused": refused_blobs(), "headers": headers(), "payloads": payloads()},
-                     indent=1))
+    content = {"blobs": valid_blobs(), "refused": refused_blobs(), "headers": headers(), "payloads": payloads()}
+    annotate.printed("blobs-v1", content)
 
 
 main()

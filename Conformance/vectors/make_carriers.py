@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 from typing import Any, Optional, Sequence
 
+import annotate
 from make_envelopes import Mode, PushCryptError, message
 from make_pushcrypt_v1 import AT, TOPIC
 from pushcrypt import Opener, RecipientKey

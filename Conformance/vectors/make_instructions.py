@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any, Optional
 
+import annotate
 from make_envelopes import RECIPIENTS, SENDER, Mode, PushCryptError, b64, material, published, signature, support
 from make_pushcrypt_v1 import AT, DAY, TOPIC
 from pushcrypt import OpenedPush

@@ -5,12 +5,13 @@ made once, with OpenSSL 3.0.22.
 """
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
 import tempfile
 from typing import Optional
+
+import annotate
 
 PASSPHRASE = "correct horse – battery"
 # Few iterations, so that tests can open a container thousands of times.

@@ -10,6 +10,7 @@ import hashlib
 import json
 from typing import Any, Optional
 
+import annotate
 import keyset_log_last_rows
 import keyset_log_lines
 from keyset_logs import (  # first: it finds support

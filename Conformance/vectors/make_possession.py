@@ -10,6 +10,7 @@ import hashlib
 import json
 from typing import Any, Optional
 
+import annotate
 from make_envelopes import OTHER, RECIPIENTS, SENDER, Mode, encrypt, flipped, material, message, published, signature
 from make_pushcrypt_v1 import AT, TOPIC
 from pushcrypt import Keyset, Opener, PossessionError, PushCryptError, Registration, _envelope, possession

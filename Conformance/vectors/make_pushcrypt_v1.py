@@ -15,6 +15,7 @@ from typing import Any, Optional
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "Tests", "Interop", "python"))
 sys.dont_write_bytecode = True
 
+import annotate  # noqa: E402
 import support  # noqa: E402
 from pushcrypt import PushCryptError, _envelope  # noqa: E402
 from pushcrypt._json import b64, unb64  # noqa: E402

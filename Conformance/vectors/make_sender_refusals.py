@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any, Callable, Optional
 
+import annotate
 from make_envelopes import KEYS, PushCryptError, b64, material, support
 from make_pushcrypt_v1 import AT, DAY, TOPIC
 from pushcrypt.sealer import campaign_id

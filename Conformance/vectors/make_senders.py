@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any, Optional, Union
 
+import annotate
 from make_envelopes import KEYS, OTHER, SENDER, b64, encrypt, material, outer, published, signature, unb64
 from make_pushcrypt_v1 import AT, DAY, TOPIC
 from make_sender_sets import NEXT, OTHER_SET, PUBLISHER, SET, payload, pins, signed

@@ -10,6 +10,7 @@ import hmac
 import json
 from typing import Any
 
+import annotate
 from make_envelopes import SENDER, Mode, message, published, signature, support
 from make_pushcrypt_v1 import AT, TOPIC
 from pushcrypt import _envelope, _hpke

@@ -181,6 +181,42 @@ class MeasureTests(unittest.TestCase):
             measure(session, mode, request, answer)
 
 
+class VectorTests(unittest.TestCase):
+    """Conformance/vectors."""
+
+    def test_every_file_has_a_version_and_every_vector_a_rule_a_suite_and_flags(self) -> None:
+        sections = {page.stem: set(re.findall(r"^## (?:(\d+)\. .*|.*)$", page.read_text(encoding="utf-8"), re.MULTILINE))
+                    for page in (ROOT / "docs").glob("*.md")}
+        count = 0
+        for path in sorted(FOLDER.glob("*.json")):  # type: ignore[union-attr]
+            if path.name in ("hpke-edges.json", "rfc9180-appendix-a.json"):
+                continue
+            file = json.loads(path.read_text(encoding="utf-8"))
+            self.assertEqual(file["version"], 1, path.name)
+            for name, entries in file.items():
+                if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+                    continue
+                names = [entry["name"] for entry in entries if "name" in entry]
+                self.assertEqual(len(set(names)), len(names), f"{path.name} {name}")
+                for entry in entries:
+                    count += 1
+                    self.assertIn(entry["suite"], (1, 2, 3, 4, None), entry)
+                    self.assertLessEqual(set(entry["flags"]), {"psk", "signed", "unsigned", "accepted", "refused"})
+                    self.assertEqual(len({"accepted", "refused"} & set(entry["flags"])), 1, entry)
+                    page, number = entry["rule"].split(",")[0].split(" ")[:2]
+                    self.assertIn(number if page == "protocol" else "", sections[page], entry["rule"])
+        self.assertGreater(count, 5_000)
+
+    def test_the_members_are_those_that_the_table_gives(self) -> None:
+        """Also in the files that were made once: annotate.py changes nothing of a file that it has annotated."""
+        made = runpy.run_path(str(KIT / "vectors" / "annotate.py"))
+        for name in ("pushcrypt-v1", "key-containers", "xwing-keys"):
+            file = VECTORS.load(name)
+            self.assertEqual(json.dumps(made["annotated_file"](name, file)), json.dumps(file))
+        with self.assertRaises(LookupError):
+            made["annotated_file"]("alerts-v1", {"vectors": [{"name": "x", "isVisible": True}] * 2})
+
+
 class CaseTests(unittest.TestCase):
     cases: list[Case]
 
@@ -210,12 +246,13 @@ class CaseTests(unittest.TestCase):
             ("sender-refusals-v1", "seal", ("seal: ",)),
             ("sender-refusals-v1", "register", ("register: ",)), ("sender-refusals-v1", "store", ("store: ",)),
             ("sender-refusals-v1", "challenge", ("challenge: ",)), ("keysets-v1", "states", ("states: ",)),
-            ("steps-v1", "pushes", ("",)),
+            ("steps-v1", "pushes", ("",)), ("senders-v1", "pushes", ("",)), ("receipts-v1", "vectors", ("",)),
         ):
             for entry in VECTORS.load(file)[part]:
                 for prefix in prefixes:
                     self.assertIn(f"{file}/{prefix}{entry['name']}", names)
         self.assertGreater(sum(case.name.startswith("keysets-v1/") for case in self.cases), len(VECTORS.load("keysets-v1")["vectors"]))
+        self.assertLessEqual({entry["name"] for entry in VECTORS.load("sealing-v1")["vectors"]}, names)
 
     def test_a_sender_has_more_than_60_inputs_to_refuse(self) -> None:
         self.assertGreater(sum(case.level == "sender" and "refused" in case.flags for case in self.cases), 60)

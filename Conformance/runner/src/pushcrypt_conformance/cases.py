@@ -100,6 +100,11 @@ class Case:
         return self.name.split("/", 1)[0]
 
 
+def of_vector(name: str, level: Level, vector: dict[str, Any], run: Callable[[Session], None]) -> Case:
+    """A case with the rule, the suite and the flags of a vector."""
+    return Case(name, level, vector["rule"], run, vector["suite"], tuple(vector["flags"]))
+
+
 @dataclass(frozen=True)
 class Result:
     case: Case

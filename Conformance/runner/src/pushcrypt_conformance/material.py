@@ -12,8 +12,6 @@ from pushcrypt._keys import Key, load_key
 TOPIC, AT, DAY = "com.example.app", 1_800_000_000, 86_400
 HOST = "push.example.com"
 DEVICE = "phone-1_A"
-#: The suite of the key that a vector's name begins with.
-SUITE_OF = {"p256": 1, "x25519": 2, "xwing": 3, "shared": 4, "device": 4}
 
 
 class Vectors:
@@ -69,19 +67,3 @@ def _around(*paths: Path) -> Iterator[Path]:
 
 def _has_vectors(folder: Path) -> bool:
     return (folder / "envelopes-v1.json").is_file()
-
-
-def suite_of(name: str) -> int | None:
-    """The suite of a vector whose name begins with its key: "p256 psk, signed: ..."."""
-    return SUITE_OF.get(name.replace(":", " ").replace(",", " ").split(" ")[0])
-
-
-def flags_of(name: str, failure: object = None) -> tuple[str, ...]:
-    """What a vector's name says of its mode, and whether it is refused."""
-    head = name.split(":")[0]
-    flags = ["psk"] if " psk" in head else []
-    if "signed" in head:
-        flags.append("unsigned" if "unsigned" in head else "signed")
-    return tuple([*flags, "accepted" if failure is None else "refused"])
-
-

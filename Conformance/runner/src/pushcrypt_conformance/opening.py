@@ -1,6 +1,7 @@
 """The levels opener and opener-full: what a device does with a push, a challenge, a blob and a signed set."""
 from __future__ import annotations
 
+import dataclasses
 import functools
 import hashlib
 import json
@@ -11,9 +12,8 @@ from pushcrypt._json import b64, parse, unb64
 from pushcrypt._keys import Key, load_key
 from pushcrypt.keysets import seconds
 
-from .cases import Case, Failed, Level, Request, Session, expect, shown, text_of
-from .material import AT, DAY, TOPIC, Vectors, flags_of, suite_of
-from .rules import rule_of
+from .cases import Case, Failed, Level, Request, Session, expect, of_vector, shown, text_of
+from .material import AT, DAY, TOPIC, Vectors
 
 URL = "https://cdn.example.com/a"
 
@@ -54,11 +54,10 @@ def _opens(asked: Request, inner: str | None, failure: str | None, session: Sess
         expect(name, value, given)
 
 
-def _case(file: str, name: str, entry: dict[str, Any], asked: Request, inner: str | None, *, level: Level | None = None,
-          part: str = "", **members: Any) -> Case:
-    suite, failure = suite_of(name) if suite_of(name) else 1, entry.get("failure")
-    return Case(f"{file}/{name}{part}", level or _level(suite), rule_of(file, name, failure),
-                functools.partial(_opens, asked, inner, failure, **members), suite, flags_of(name, failure))
+def _case(file: str, entry: dict[str, Any], asked: Request, inner: str | None, *, level: Level | None = None, part: str = "",
+          **members: Any) -> Case:
+    run = functools.partial(_opens, asked, inner, entry.get("failure"), **members)
+    return of_vector(f"{file}/{entry['name']}{part}", level or _level(entry["suite"]), entry, run)
 
 
 # --- Pushes ------------------------------------------------------------------------------------------------------------------
@@ -69,9 +68,9 @@ def _envelopes(vectors: Vectors) -> Iterator[Case]:
     for entry in file["vectors"]:
         senders = None if entry["senders"] is None else file["sets"][entry["senders"]]
         asked = request(entry["payload"], file["sets"][entry["keyset"]], senders, entry["at"], entry["topic"])
-        yield _case("envelopes-v1", entry["name"], entry, asked, file["inner"])
+        yield _case("envelopes-v1", entry, asked, file["inner"])
         if ": message's" in entry["name"]:
-            yield _in_suite_1(vectors, "envelopes-v1", entry["name"], entry["failure"], asked,
+            yield _in_suite_1(vectors, f"envelopes-v1/{entry['name']}", entry, entry["failure"], asked,
                               file["inner"] if entry["failure"] is None else None)
 
 
@@ -80,19 +79,17 @@ def _pushcrypt_v1(vectors: Vectors) -> Iterator[Case]:
     for entry in file["opened"] + file["refused"]:
         senders = None if entry["trust"] is None else json.dumps(vectors.keys[entry["trust"][0]].record(private=False))
         asked = request(entry["payload"], vectors.private(entry["key"]), senders, entry["at"], entry.get("topic", file["topic"]))
-        suite, failure = suite_of(entry["key"]), entry.get("failure")
+        failure = entry.get("failure")
         members = {} if failure else {"id": entry["id"], "expiresAt": entry["exp"]}
-        run = functools.partial(_opens, asked, file["inner"], failure, **members)
-        yield Case(f"pushcrypt-v1/{entry['name']}", _level(suite), rule_of("pushcrypt-v1", entry["name"], failure), run, suite,
-                   flags_of(entry["name"], failure))
+        yield _case("pushcrypt-v1", entry, asked, None if failure else file["inner"], **members)
         if entry["name"].startswith("inside: "):
-            yield _in_suite_1(vectors, "pushcrypt-v1", entry["name"], failure, asked, None)
+            yield _in_suite_1(vectors, f"pushcrypt-v1/{entry['name']}", entry, failure, asked, None)
 
 
-def _in_suite_1(vectors: Vectors, file: str, name: str, failure: str | None, asked: Request, inner: str | None) -> Case:
+def _in_suite_1(vectors: Vectors, name: str, entry: dict[str, Any], failure: str | None, asked: Request, inner: str | None) -> Case:
     """The same message to a key of suite 1: the rules of messages are the same in every suite."""
-    return Case(f"{file}/{name} [p256 psk]", "opener", rule_of(file, name, failure),
-                functools.partial(_opens_in_suite_1, vectors, asked, inner, failure), 1, ("psk", *flags_of(name, failure)))
+    run = functools.partial(_opens_in_suite_1, vectors, asked, inner, failure)
+    return dataclasses.replace(of_vector(f"{name} [p256 psk]", "opener", entry, run), suite=1, flags=("psk", *entry["flags"]))
 
 
 def _opens_in_suite_1(vectors: Vectors, asked: Request, inner: str | None, failure: str | None, session: Session) -> None:
@@ -113,7 +110,7 @@ def _steps(vectors: Vectors) -> Iterator[Case]:
         asked = request(entry["payload"], json.dumps(entry["key"]), entry["senders"], entry["at"], entry["topic"])
         message = bytes.fromhex(entry["values"]["message"]).decode()
         inner = message[:message.rindex(',"pushcrypt":')] + "}"
-        yield _case("steps-v1", entry["name"], entry, asked, inner, level=_level(entry["suite"]))
+        yield _case("steps-v1", entry, asked, inner, level=_level(entry["suite"]))
 
 
 def _alerts(vectors: Vectors) -> Iterator[Case]:
@@ -122,17 +119,16 @@ def _alerts(vectors: Vectors) -> Iterator[Case]:
         failure = None if entry["isVisible"] else "malformed"
         for part in ("inner", "outer"):
             asked = request(entry[part], file["keyset"], None, file["at"], file["topic"])
-            name = f"{part}: {entry['name']}"
-            yield Case(f"alerts-v1/{name}", "opener-full", rule_of("alerts-v1", name),
-                       functools.partial(_opens, asked, None, failure), 4, flags_of("", failure))
-            yield _in_suite_1(vectors, "alerts-v1", name, failure, asked, None)
+            name = f"alerts-v1/{part}: {entry['name']}"
+            yield of_vector(name, "opener-full", entry, functools.partial(_opens, asked, None, failure))
+            yield _in_suite_1(vectors, name, entry, failure, asked, None)
 
 
 def _carriers(vectors: Vectors) -> Iterator[Case]:
     file = vectors.load("carriers-v1")
     for entry in file["vectors"]:
         asked = request(entry["payload"], json.dumps(file["key"]), None, file["at"], file["topic"], carriers=entry["carriers"])
-        yield _case("carriers-v1", entry["name"], entry, asked, file["inner"], level="opener-full")
+        yield _case("carriers-v1", entry, asked, file["inner"], level="opener-full")
 
 
 def _instructions(vectors: Vectors) -> Iterator[Case]:
@@ -140,23 +136,21 @@ def _instructions(vectors: Vectors) -> Iterator[Case]:
         asked = request(entry["payload"], entry["keyset"], entry["senders"], entry["at"], entry["topic"])
         opened = entry.get("opened") or {}
         effects = {name: opened[name] for name in ("retract", "quiet", "badgeAdd") if name in opened}
-        yield _case("instructions-v1", entry["name"], entry, asked, None, level="opener-full", **effects)
+        yield _case("instructions-v1", entry, asked, None, level="opener-full", **effects)
         if entry["failure"] is None:
             details = {name: opened[name] for name in ("attachments", "avatar", "proof")}
-            yield _case("instructions-v1", entry["name"], entry, {**asked, "details": True}, None, level="opener-full",
+            yield _case("instructions-v1", entry, {**asked, "details": True}, None, level="opener-full",
                         part=" [details]", **details)
 
 
 def _senders(vectors: Vectors) -> Iterator[Case]:
     file = vectors.load("senders-v1")
-    for number, entry in enumerate(file["pushes"]):
+    for entry in file["pushes"]:
         asked = request(entry["payload"], entry["keyset"], file["trust"][entry["trust"]], entry["at"], entry["topic"])
-        suite = 1 if ", psk," in entry["name"] else 2
         for details in (False, True) if entry["failure"] is None else (False,):
             members = {"message": entry["message"], "retractedMessages": entry["retract"], "proof": entry["proof"]} if details else {}
             run = functools.partial(_opens, {**asked, **({"details": True} if details else {})}, None, entry["failure"], **members)
-            yield Case(f"senders-v1/{number}: {entry['name']}{' [details]' if details else ''}", "opener-full",
-                       rule_of("senders-v1", entry["name"], entry["failure"]), run, suite, flags_of("", entry["failure"]))
+            yield of_vector(f"senders-v1/{entry['name']}{' [details]' if details else ''}", "opener-full", entry, run)
 
 
 # --- Challenges --------------------------------------------------------------------------------------------------------------
@@ -166,9 +160,8 @@ def _challenges(vectors: Vectors) -> Iterator[Case]:
     for entry in vectors.load("possession-v1")["challenges"]:
         asked = {"op": "answer", "challenge": entry["challenge"], "keys": entry["keyset"], "senders": entry["senders"],
                  "topic": entry["topic"], "at": entry["at"], "host": entry["host"], "record": entry["record"]}
-        name, failure = entry["name"], entry["failure"]
-        yield Case(f"possession-v1/{name}", "opener-full", rule_of("possession-v1 challenges", name, failure),
-                   functools.partial(_answers, asked, entry["answer"], failure), suite_of(name), flags_of(name, failure))
+        run = functools.partial(_answers, asked, entry["answer"], entry["failure"])
+        yield of_vector(f"possession-v1/{entry['name']}", "opener-full", entry, run)
 
 
 def _answers(asked: Request, expected: str | None, failure: str | None, session: Session) -> None:
@@ -197,11 +190,9 @@ def plaintext_of(count: int) -> bytes:
 def _blobs(vectors: Vectors) -> Iterator[Case]:
     file = vectors.load("blobs-v1")
     for entry in file["blobs"]:
-        yield Case(f"blobs-v1/{entry['name']}", "opener-full", rule_of("blobs-v1 blobs", entry["name"]),
-                   functools.partial(_opens_blob, entry), None, ("accepted",))
+        yield of_vector(f"blobs-v1/{entry['name']}", "opener-full", entry, functools.partial(_opens_blob, entry))
     for entry in file["refused"]:
-        run = functools.partial(_refuses_blob, entry)
-        yield Case(f"blobs-v1/refused: {entry['name']}", "opener-full", rule_of("blobs-v1 refused", entry["name"]), run, None, ("refused",))
+        yield of_vector(f"blobs-v1/refused: {entry['name']}", "opener-full", entry, functools.partial(_refuses_blob, entry))
 
 
 def _blob_request(entry: dict[str, Any], blob: str) -> Request:
@@ -226,8 +217,8 @@ def _headers(vectors: Vectors) -> Iterator[Case]:
     file = vectors.load("blobs-v1")
     for entry in file["headers"]:
         failure = None if entry["valid"] else "malformed"
-        yield Case(f"blobs-v1/header: {entry['name']}", "opener-full", rule_of("blobs-v1 headers", entry["name"], failure),
-                   functools.partial(_opens_header, vectors, entry["header"], failure), 1, ("psk", *flags_of("", failure)))
+        run = functools.partial(_opens_header, vectors, entry["header"], failure)
+        yield of_vector(f"blobs-v1/header: {entry['name']}", "opener-full", entry, run)
 
 
 def _opens_header(vectors: Vectors, header: str, failure: str | None, session: Session) -> None:
@@ -244,8 +235,8 @@ def sealed_message(vectors: Vectors, message: str) -> str:
 def _offloaded(vectors: Vectors) -> Iterator[Case]:
     for entry in vectors.load("blobs-v1")["payloads"]:
         failure = None if entry["valid"] else "malformed"
-        yield Case(f"blobs-v1/payload: {entry['name']}", "opener-full", rule_of("blobs-v1 payloads", entry["name"]),
-                   functools.partial(_opens_offloaded, vectors, entry, "", failure), 1, ("psk", *flags_of("", failure)))
+        run = functools.partial(_opens_offloaded, vectors, entry, "", failure)
+        yield of_vector(f"blobs-v1/payload: {entry['name']}", "opener-full", entry, run)
     for name, payload, extras, failure in (
         ("a payload with a pushcrypt member", '{"aps":{"alert":"x"},"pushcrypt":{}}', "", "malformed"),
         ("a payload without a text", '{"aps":{"alert":" "}}', "", "malformed"),
@@ -254,8 +245,9 @@ def _offloaded(vectors: Vectors) -> Iterator[Case]:
         ("no badge, and the message has an increment", '{"aps":{"alert":"x"}}', ',"badge":{"add":1}', None),
     ):
         entry = {"start": payload, "repeated": "", "count": 0, "end": ""}
-        yield Case(f"blobs-v1/payload: {name}", "opener-full", rule_of("blobs-v1 payloads", name),
-                   functools.partial(_opens_offloaded, vectors, entry, extras, failure), 1, ("psk", *flags_of("", failure)))
+        run = functools.partial(_opens_offloaded, vectors, entry, extras, failure)
+        yield Case(f"blobs-v1/payload: {name}", "opener-full", "protocol 6, offloaded payloads", run, 1,
+                   ("psk", "accepted" if failure is None else "refused"))
 
 
 def _opens_offloaded(vectors: Vectors, entry: dict[str, Any], extras: str, failure: str | None, session: Session) -> None:
@@ -275,12 +267,10 @@ def _opens_offloaded(vectors: Vectors, entry: dict[str, Any], extras: str, failu
 def _pins_and_sets(vectors: Vectors) -> Iterator[Case]:
     file = vectors.load("sender-sets-v1")
     for entry in file["pins"]:
-        yield Case(f"sender-sets-v1/pins: {entry['name']}", "opener-full", rule_of("sender-sets-v1 pins", entry["name"], entry["failure"]),
-                   functools.partial(_reads_pins, entry), None, flags_of("", entry["failure"]))
+        yield of_vector(f"sender-sets-v1/pins: {entry['name']}", "opener-full", entry, functools.partial(_reads_pins, entry))
     for entry in file["cases"]:
         run = functools.partial(_accepts_set, file["sets"][entry["pins"]], entry)
-        yield Case(f"sender-sets-v1/{entry['name']}", "opener-full", rule_of("sender-sets-v1 cases", entry["name"], entry["failure"]), run,
-                   None, flags_of("", entry["failure"]))
+        yield of_vector(f"sender-sets-v1/{entry['name']}", "opener-full", entry, run)
 
 
 def _reads_pins(entry: dict[str, Any], session: Session) -> None:
