@@ -1,0 +1,148 @@
+package pushcrypt
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"regexp"
+	"strconv"
+)
+
+const (
+	blobMagic       = "PCB1"
+	chunkSize       = 65_536 // bytes of plaintext
+	pageSize        = 4_096  // bytes to a multiple of which payloads are padded
+	forAttachment   = 1
+	forPayload      = 2
+	maxFile         = 1 << 48 // bytes
+	maxURL, maxHost = 2_048, 253
+)
+
+var (
+	mimeForm = regexp.MustCompile(`^[a-z0-9][a-z0-9.+_-]{0,63}/[a-z0-9][a-z0-9.+_-]{0,63}$`)
+	nameForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+	urlForm  = regexp.MustCompile(`^https://([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*)(?::([0-9]{1,5}))?` +
+		`(?:[/?](?:[A-Za-z0-9._~:/?\[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*)?$`)
+)
+
+// Reference says where a sealed blob is, and what opens it (PROTOCOL sections 6 and 7).
+type Reference struct {
+	// URL is an https address of at most 2,048 bytes.
+	URL string `json:"url"`
+	// Key is a secret: base64url of 32 bytes.
+	Key string `json:"key"`
+	// Size is the length of the plaintext in bytes.
+	Size int64 `json:"size"`
+	// SHA256 is base64url of the digest of the whole blob.
+	SHA256 string `json:"sha256"`
+}
+
+// Format writes no secret.
+func (r Reference) Format(state fmt.State, _ rune) { fmt.Fprintf(state, "blob of %d bytes", r.Size) }
+
+func (r Reference) check(limit int64) {
+	match := urlForm.FindStringSubmatch(r.URL)
+	require(match != nil && len(r.URL) <= maxURL && len(match[1]) <= maxHost, "", "the URL of a blob isn't https, escaped, and at most 2,048 bytes")
+	port, err := strconv.Atoi(match[2])
+	require(match[2] == "" || err == nil && 1 <= port && port <= 65_535, "", "the port in the URL of a blob isn't 1 to 65,535")
+	require(0 <= r.Size && r.Size <= limit, "", "the size of a blob isn't 0 to %d bytes", limit)
+	unbase64(r.Key, 32, "the key of a blob")
+	unbase64(r.SHA256, hashSize, "the sha256 of a blob")
+}
+
+// Attachment refers to a sealed file.
+type Attachment struct {
+	Reference
+	// Type is the MIME type in lower case.
+	Type string `json:"type"`
+	// ID, of 1 to 64 characters of A-Z a-z 0-9 _ -, isn't that of another attachment. It may be empty.
+	ID string `json:"id,omitempty"`
+	// Use is "avatar" for the picture of the message's sender, and empty for a file that is shown.
+	Use string `json:"use,omitempty"`
+}
+
+func (a Attachment) check() {
+	a.Reference.check(maxFile)
+	require(mimeForm.MatchString(a.Type), "", "an attachment's type isn't a MIME type in lower case")
+	require(a.ID == "" || nameForm.MatchString(a.ID), "", "an attachment's id isn't 1 to 64 characters of A-Z, a-z, 0-9, _ and -")
+	require(a.Use == "" || a.Use == "avatar", "", "an attachment's use isn't avatar")
+}
+
+// SealedBlob is an encrypted file or payload. Don't store the key of its reference beside it.
+type SealedBlob struct {
+	// Data is what to upload.
+	Data      []byte
+	reference *Reference // A pointer, so that fmt prints no secret.
+}
+
+// SealFile encrypts a file under a fresh key.
+func SealFile(file []byte) *SealedBlob { return newBlob(forAttachment, file) }
+
+// SealPayload encrypts a payload under a fresh key, padded to a multiple of 4 KiB. It takes what [Sealer.Seal] takes. Errors:
+// invalidPayload.
+func SealPayload(payload any) (blob *SealedBlob, err error) {
+	inner, err := readInner(payload)
+	if err != nil {
+		return nil, err
+	}
+	text := inner.root.text
+	padding := bytes.Repeat([]byte(" "), -len(text)&(pageSize-1))
+	return newBlob(forPayload, join(text, padding)), nil
+}
+
+func newBlob(purpose byte, plaintext []byte) *SealedBlob {
+	key := random(32)
+	data := sealBlob(key, purpose, plaintext)
+	return &SealedBlob{data, &Reference{"", toBase64(key), int64(len(plaintext)), toBase64(digest(data))}}
+}
+
+// sealBlob makes "PCB1" and the chunks. A second blob under one key would have the same nonces.
+func sealBlob(key []byte, purpose byte, plaintext []byte) []byte {
+	aead, data := gcm(key), []byte(blobMagic)
+	for chunk := uint64(0); ; chunk++ {
+		size := min(len(plaintext), chunkSize)
+		// A counter of 88 bits, and 1 for the last chunk.
+		nonce := append(binary.BigEndian.AppendUint64(make([]byte, 3), chunk), 0)
+		if size == len(plaintext) {
+			nonce[nonceSize-1] = 1
+		}
+		data = aead.Seal(data, nonce, plaintext[:size], []byte{'P', 'C', 'B', '1', purpose})
+		if plaintext = plaintext[size:]; nonce[nonceSize-1] == 1 {
+			return data
+		}
+	}
+}
+
+// Reference returns the reference to the blob at its https address.
+func (b *SealedBlob) Reference(url string) Reference {
+	reference := *b.reference
+	reference.URL = url
+	return reference
+}
+
+// Attachment returns the reference to a file at its https address, with its MIME type.
+func (b *SealedBlob) Attachment(url, mimeType string) Attachment {
+	return Attachment{Reference: b.Reference(url), Type: mimeType}
+}
+
+// offloaded returns the push of a payload that doesn't fit, if an option allows it. The message keeps the members of aps but the
+// alert, which is the placeholder.
+func (s sealing) offloaded(inner payload, tooLarge *Error) *SealedPush {
+	if s.store == nil || s.header.Offload != nil {
+		panic(tooLarge)
+	}
+	blob := accept(SealPayload(inner.root.text))
+	url, err := s.store(blob)
+	if err != nil {
+		panic(&Error{Code: "offloadFailed", Reason: "the function of WithOversizeOffload failed", cause: err})
+	}
+	alert := inner.aps.members["alert"]
+	start := inner.root.members["aps"].start
+	aps := join(inner.root.text[start:alert.start], s.alert, inner.root.text[alert.end:start+len(inner.root.raw("aps"))])
+	changed, reference := *s.settings, blob.Reference(url)
+	s.settings, changed.header.Offload = &changed, &reference
+	changed.header.check()
+	push := s.push(accept(readInner(join([]byte(`{"aps":`), aps, []byte("}")))))
+	push.IsOffloaded = true
+	return push
+}

@@ -1,0 +1,67 @@
+package pushcrypt
+
+import (
+	"bytes"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+)
+
+const (
+	hashSize  = 32
+	tagSize   = 16
+	nonceSize = 12
+)
+
+func join(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
+
+func random(size int) []byte {
+	found := make([]byte, size)
+	must(rand.Read(found))
+	return found
+}
+
+// lp16 is the length of a text in bytes as an unsigned 16-bit integer, and the text.
+func lp16(text string) []byte {
+	return append(binary.BigEndian.AppendUint16(nil, uint16(len(text))), text...)
+}
+
+func toBase64(data []byte) string { return base64.RawURLEncoding.EncodeToString(data) }
+
+// unbase64 returns the bytes of canonical base64url (RFC 4648 section 5). A size of 0 is one of 1 or more.
+func unbase64(value any, size int, name string) []byte {
+	text, _ := value.(string)
+	found, err := base64.RawURLEncoding.DecodeString(text)
+	isRight := err == nil && toBase64(found) == text && len(found) > 0 && (size == 0 || len(found) == size)
+	require(isRight, "", "%s isn't canonical base64url of %d bytes (0: any number)", name, size)
+	return found
+}
+
+func digest(parts ...[]byte) []byte {
+	found := sha256.New()
+	for _, part := range parts {
+		found.Write(part)
+	}
+	return found.Sum(nil)
+}
+
+// mac is HMAC-SHA256.
+func mac(key []byte, parts ...[]byte) []byte {
+	found := hmac.New(sha256.New, key)
+	for _, part := range parts {
+		found.Write(part)
+	}
+	return found.Sum(nil)
+}
+
+// expand is HKDF-Expand of RFC 5869 section 2.3 with SHA-256. HKDF-Extract(salt, ikm) is mac(salt, ikm).
+func expand(prk, info []byte, size int) []byte {
+	return must(hkdf.Expand(sha256.New, prk, string(info), size))
+}
+
+func gcm(key []byte) cipher.AEAD { return must(cipher.NewGCM(must(aes.NewCipher(key)))) }

@@ -1,0 +1,3 @@
+module github.com/pushcrypt/pushcrypt/Senders/go
+
+go 1.24

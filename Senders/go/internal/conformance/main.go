@@ -1,0 +1,386 @@
+// Conformance is the package behind the wire of the conformance kit (Conformance/README.md of the repository).
+package main
+
+import (
+	"bufio"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	pushcrypt "github.com/pushcrypt/pushcrypt/Senders/go"
+)
+
+type members = map[string]any
+
+// request is a line of the kit. A member that may be missing is a pointer, or raw.
+type request struct {
+	Tag                       json.RawMessage
+	Op, Topic, Payload, To    string
+	At                        *int64
+	Placeholder               pushcrypt.Placeholder
+	SignWith, Device          *string
+	Pad                       json.RawMessage
+	Limit, Expires            *int
+	Expose, Retract           []string
+	Bare, Quiet, SelfTest     bool
+	Carrier, Campaign         *string
+	BadgeAdd, MinimumSuite    *int
+	Attachments               []json.RawMessage
+	Offload                   json.RawMessage
+	As, Text, Record, Host    string
+	Requiring                 []string
+	Answer, Body              string
+	Pending                   *pushcrypt.PendingRegistration
+	Upload                    row
+	Stored                    []row
+	Proven, AllowsLowerSuite  bool
+	Purpose                   string
+	Plaintext                 *string
+	Keys, Challenge, Document string
+}
+
+type row struct{ Record, Account, DeviceToken, Environment string }
+
+var errUnsupported = errors.New("the recipient's side")
+
+func main() {
+	lines := bufio.NewReader(os.Stdin)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			return
+		}
+		fmt.Println(answered(line))
+	}
+}
+
+// answered returns a line of ASCII.
+func answered(line []byte) string {
+	var asked request
+	err := json.Unmarshal(line, &asked)
+	answer := members{}
+	if err == nil {
+		answer, err = run(&asked)
+	}
+	var refused *pushcrypt.Error
+	switch {
+	case err == errUnsupported:
+		answer = members{"unsupported": err.Error()}
+	case errors.As(err, &refused):
+		answer = members{"failure": refused.Code}
+	case err != nil:
+		answer = members{"failure": "malformed"}
+	default:
+		answer["ok"] = true
+	}
+	answer["tag"] = asked.Tag
+	text, err := json.Marshal(answer)
+	if err != nil {
+		panic(err)
+	}
+	var ascii strings.Builder
+	for _, point := range string(text) {
+		switch {
+		case point < 0x7F:
+			ascii.WriteRune(point)
+		case point < 0x10000:
+			fmt.Fprintf(&ascii, `\u%04x`, point)
+		default:
+			point -= 0x10000
+			fmt.Fprintf(&ascii, `\u%04x\u%04x`, 0xD800+point>>10, 0xDC00+point&0x3FF)
+		}
+	}
+	return ascii.String()
+}
+
+func run(asked *request) (members, error) {
+	switch asked.Op {
+	case "seal":
+		return seal(asked)
+	case "record":
+		registration, err := registration(asked)
+		if err != nil {
+			return nil, err
+		}
+		return members{"kid": registration.KeyID()}, nil
+	case "keys":
+		return keys(asked)
+	case "challenge":
+		return challenge(asked)
+	case "confirm":
+		registration, err := asked.Pending.Confirm([]byte(asked.Answer), now(asked))
+		if err != nil {
+			return nil, err
+		}
+		return members{"record": string(registration.Record()), "kid": registration.KeyID(), "suite": registration.Recipient().Suite()}, nil
+	case "change":
+		return change(asked)
+	case "receipt":
+		return receipt(asked)
+	case "blob":
+		return blob(asked)
+	}
+	return nil, errUnsupported
+}
+
+func now(asked *request) time.Time { return time.Unix(*asked.At, 0) }
+
+// isSet says whether it is a set with times, from which a key is chosen by time.
+func isSet(text string) bool {
+	var root map[string]json.RawMessage
+	return json.Unmarshal([]byte(text), &root) == nil && root["pushcrypt"] != nil
+}
+
+func sealer(asked *request) (*pushcrypt.Sealer, error) {
+	made, err := pushcrypt.NewUnsignedSealer(asked.Topic)
+	if asked.SignWith != nil {
+		var signer pushcrypt.Signer
+		if text := []byte(*asked.SignWith); isSet(*asked.SignWith) {
+			signer, err = pushcrypt.ReadKeyset(text)
+		} else {
+			signer, err = pushcrypt.ReadSenderKey(text)
+		}
+		if err != nil {
+			return nil, err
+		}
+		made, err = pushcrypt.NewSealer(asked.Topic, signer)
+	}
+	if err != nil {
+		return nil, err
+	}
+	made.Now = func() time.Time { return now(asked) }
+	return made, nil
+}
+
+func recipient(asked *request) (*pushcrypt.Recipient, error) {
+	if !isSet(asked.To) {
+		return pushcrypt.ReadRecipient([]byte(asked.To))
+	}
+	keys, err := pushcrypt.ReadKeyset([]byte(asked.To))
+	if err != nil {
+		return nil, err
+	}
+	return keys.RecipientAt(now(asked), false)
+}
+
+func seal(asked *request) (members, error) {
+	to, err := recipient(asked)
+	if err == nil && asked.Device != nil {
+		to, err = to.ForDevice(*asked.Device)
+	}
+	if err != nil {
+		return nil, err
+	}
+	options, err := options(asked)
+	if err != nil {
+		return nil, err
+	}
+	sealer, err := sealer(asked)
+	if err != nil {
+		return nil, err
+	}
+	push, err := sealer.Seal(asked.Payload, to, asked.Placeholder, options...)
+	if err != nil {
+		return nil, err
+	}
+	return members{"payload": string(push.Body), "id": push.ID, "expiresAt": push.ExpiresAt.Unix()}, nil
+}
+
+func options(asked *request) ([]pushcrypt.Option, error) {
+	options := []pushcrypt.Option{pushcrypt.WithExposed(asked.Expose...), pushcrypt.WithRetracted(asked.Retract...)}
+	add := func(isGiven bool, option func() pushcrypt.Option) {
+		if isGiven {
+			options = append(options, option())
+		}
+	}
+	var multiple int
+	switch string(asked.Pad) {
+	case "":
+	case `"max"`:
+		options = append(options, pushcrypt.WithPadding(pushcrypt.PadToLimit))
+	case `"none"`:
+		options = append(options, pushcrypt.WithPadding(pushcrypt.NoPadding))
+	default:
+		if err := json.Unmarshal(asked.Pad, &multiple); err != nil {
+			return nil, err
+		}
+		options = append(options, pushcrypt.WithPadding(multiple))
+	}
+	add(asked.Limit != nil, func() pushcrypt.Option { return pushcrypt.WithLimit(*asked.Limit) })
+	add(asked.Expires != nil, func() pushcrypt.Option { return pushcrypt.WithLifetime(time.Duration(*asked.Expires) * time.Second) })
+	add(asked.Carrier != nil, func() pushcrypt.Option { return pushcrypt.WithCarrier(pushcrypt.Carrier(*asked.Carrier)) })
+	add(asked.Campaign != nil, func() pushcrypt.Option { return pushcrypt.WithCampaign(*asked.Campaign) })
+	add(asked.BadgeAdd != nil, func() pushcrypt.Option { return pushcrypt.WithBadgeAdd(*asked.BadgeAdd) })
+	add(asked.MinimumSuite != nil, func() pushcrypt.Option { return pushcrypt.WithMinimumSuite(*asked.MinimumSuite) })
+	add(asked.Bare, pushcrypt.WithBareSharedKey)
+	add(asked.Quiet, pushcrypt.WithQuiet)
+	add(asked.SelfTest, pushcrypt.WithSelfTest)
+	var files []pushcrypt.Attachment
+	for _, text := range asked.Attachments {
+		var file pushcrypt.Attachment
+		if err := reference(text, &file); err != nil {
+			return nil, err
+		}
+		files = append(files, file)
+	}
+	options = append(options, pushcrypt.WithAttachments(files...))
+	if len(asked.Offload) > 0 {
+		var payload pushcrypt.Reference
+		if err := reference(asked.Offload, &payload); err != nil {
+			return nil, err
+		}
+		options = append(options, pushcrypt.WithOffload(payload))
+	}
+	return options, nil
+}
+
+// reference reads a reference. In Go an empty text is one that isn't there, so the wire's empty texts are refused here.
+func reference(text json.RawMessage, found any) error {
+	var all map[string]any
+	if err := json.Unmarshal(text, &all); err != nil {
+		return err
+	}
+	for _, name := range []string{"id", "use"} {
+		if value, isGiven := all[name]; isGiven && (value == "" || value == nil) {
+			return fmt.Errorf("%s is empty", name)
+		}
+	}
+	if all["size"] == nil {
+		return errors.New("size is missing")
+	}
+	return json.Unmarshal(text, found)
+}
+
+func registration(asked *request) (*pushcrypt.Registration, error) {
+	var demands []pushcrypt.Demand
+	for _, one := range asked.Requiring {
+		demands = append(demands, map[string]pushcrypt.Demand{"psk": pushcrypt.RequirePSK, "asymmetric": pushcrypt.RequireAsymmetric}[one])
+	}
+	return pushcrypt.ReadRegistration([]byte(asked.Record), demands...)
+}
+
+func keys(asked *request) (members, error) {
+	text := []byte(asked.Text)
+	switch asked.As {
+	case "recipient":
+		to, err := pushcrypt.ReadRecipient(text)
+		if err != nil {
+			return nil, err
+		}
+		return members{"kids": []string{to.KeyID()}}, nil
+	case "signer":
+		signer, err := pushcrypt.ReadSenderKey(text)
+		if err != nil {
+			return nil, err
+		}
+		return members{"kids": []string{signer.KeyID()}}, nil
+	}
+	keyset, err := pushcrypt.ReadKeyset(text)
+	if err != nil {
+		return nil, err
+	}
+	if asked.As == "senders" && keyset.Kind() != "sender" {
+		return nil, errors.New("no senders")
+	}
+	answer := members{"kids": keyset.KeyIDs()}
+	if asked.At != nil {
+		answer["primary"], answer["states"] = nil, keyset.States(now(asked))
+		for kid, state := range keyset.States(now(asked)) {
+			if state == "primary" {
+				answer["primary"] = kid
+			}
+		}
+	}
+	return answer, nil
+}
+
+func challenge(asked *request) (members, error) {
+	upload, err := registration(asked)
+	if err != nil {
+		return nil, err
+	}
+	sealer, err := sealer(asked)
+	if err != nil {
+		return nil, err
+	}
+	challenge, pending, err := sealer.Challenge(upload, asked.Host)
+	if err != nil {
+		return nil, err
+	}
+	return members{"challenge": string(challenge), "pending": pending}, nil
+}
+
+func (r row) read() (pushcrypt.Row, error) {
+	registration, err := pushcrypt.ReadRegistration([]byte(r.Record))
+	return pushcrypt.Row{Registration: registration, Account: r.Account, DeviceToken: r.DeviceToken, Environment: r.Environment}, err
+}
+
+func change(asked *request) (members, error) {
+	upload, err := asked.Upload.read()
+	var stored []pushcrypt.Row
+	for _, one := range asked.Stored {
+		row, rowErr := one.read()
+		stored, err = append(stored, row), errors.Join(err, rowErr)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var permissions []pushcrypt.Permission
+	if asked.Proven {
+		permissions = append(permissions, pushcrypt.Proven)
+	}
+	if asked.AllowsLowerSuite {
+		permissions = append(permissions, pushcrypt.AllowsLowerSuite)
+	}
+	made, err := upload.Storing(stored, permissions...)
+	if err != nil {
+		return nil, err
+	}
+	return members{"write": made.IsWritten, "remove": append([]string{}, made.Removed...)}, nil
+}
+
+func receipt(asked *request) (members, error) {
+	read, err := pushcrypt.ReadReceipt([]byte(asked.Body))
+	if err != nil {
+		return nil, err
+	}
+	given := func(text string) any {
+		if text == "" {
+			return nil
+		}
+		return text
+	}
+	outcome := read.Failure
+	if outcome == "" {
+		outcome = "opened"
+	}
+	return members{"receipt": members{
+		"id": read.ID, "name": given(read.Name), "push": given(read.PushID), "outcome": outcome, "time": read.Time.Unix(),
+		"kid": given(read.KeyID), "skid": given(read.SenderKeyID), "suppressed": read.IsSuppressed, "test": read.IsSelfTest,
+	}}, nil
+}
+
+func blob(asked *request) (members, error) {
+	if asked.Plaintext == nil {
+		return nil, errUnsupported
+	}
+	plaintext, err := base64.RawURLEncoding.DecodeString(*asked.Plaintext)
+	if err != nil {
+		return nil, err
+	}
+	blob := pushcrypt.SealFile(plaintext)
+	if asked.Purpose == "payload" {
+		if blob, err = pushcrypt.SealPayload(plaintext); err != nil {
+			return nil, err
+		}
+	}
+	reference := blob.Reference("")
+	return members{
+		"blob":      base64.RawURLEncoding.EncodeToString(blob.Data),
+		"reference": members{"key": reference.Key, "size": reference.Size, "sha256": reference.SHA256},
+	}, nil
+}

@@ -1,0 +1,197 @@
+package pushcrypt
+
+import (
+	"crypto/ecdh"
+	"crypto/ed25519"
+	"crypto/hmac"
+	"crypto/mlkem"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// keyType is a type of key records (PROTOCOL section 3). Of a type with a suite of HPKE it has the algorithms (RFC 9180 section 7).
+type keyType struct {
+	name, kty, crv, alg string
+	// members are the members of such a record, and secret that of the private key or the shared secret.
+	members, secret string
+	// suite is that of messages to such a key, or 0.
+	suite int
+	// publicSize and headerSize are the bytes of a serialised public key, and of what precedes ct: enc or salt.
+	publicSize, headerSize int
+	kemID, aeadID          uint16
+	// keySize is that of the AEAD's key, in bytes.
+	keySize int
+}
+
+var (
+	p256    = &keyType{"p256", "EC", "P-256", "HPKE-7", "kty crv x y d alg kid psk", "d", 1, 65, 65, 0x0010, 2, 32}
+	x25519  = &keyType{"x25519", "OKP", "X25519", "HPKE-3", "kty crv x d alg kid psk", "d", 2, 32, 32, 0x0020, 1, 16}
+	xwing   = &keyType{"xwing", "AKP", "", "pushcrypt-3", "kty pub priv alg kid psk", "priv", 3, 1_216, 1_120, 0x647a, 2, 32}
+	shared  = &keyType{"shared", "oct", "", "HKDF-A256GCM", "kty k alg kid", "k", 4, 0, 16, 0, 0, 0}
+	signing = &keyType{"ed25519", "OKP", "Ed25519", "Ed25519", "kty crv x d alg kid role", "d", 0, 32, 0, 0, 0, 0}
+)
+
+// isPair says whether HPKE seals to such a key.
+func (t *keyType) isPair() bool { return 1 <= t.suite && t.suite <= 3 }
+
+// rank is higher for suites whose recorded messages stay secret from a later quantum computer.
+func rank(suite int) int { return suite / 3 }
+
+// key is one key record. What the record doesn't have is nil or empty.
+type key struct {
+	*keyType
+	kid, device         string
+	public, secret, psk []byte
+	isPublisher         bool
+	// recipient is R of section 4.
+	recipient []byte
+	// dh is the key of suites 1 and 2, and the second half of suite 3, and kem the first half of suite 3.
+	dh     *ecdh.PublicKey
+	kem    *mlkem.EncapsulationKey768
+	signer ed25519.PrivateKey
+}
+
+// readKey reads a JWK. If isChecked is false, the key may be no point of its curve, and only its record is used.
+func readKey(value any, isChecked bool) *key {
+	jwk := asObject(value, "a key record")
+	jwk.string("kty")
+	kid := toBase64(jwk.bytes("kid", 8))
+	types := []*keyType{p256, x25519, xwing, shared, signing}
+	found := slices.IndexFunc(types, func(one *keyType) bool {
+		return jwk.get("kty") == one.kty && jwk.get("alg") == one.alg && (one.crv == "" || jwk.get("crv") == one.crv)
+	})
+	require(found >= 0, "unsupportedKey", "the kty, crv or alg of key %s isn't supported", kid)
+	k := &key{keyType: types[found]}
+	k.isPublisher = k.keyType == signing && jwk.has("role")
+	require(!k.isPublisher || jwk.get("role") == "publisher", "unsupportedKey", "the role of key %s isn't supported", kid)
+	for _, name := range []string{"d", "priv", "psk"} {
+		isKnown := slices.Contains(strings.Fields(k.members), name)
+		require(isKnown || !jwk.has(name), "", "key %s has %s, which a key of its type can't have", kid, name)
+	}
+	switch k.keyType {
+	case p256:
+		k.public = join([]byte{4}, jwk.bytes("x", 32), jwk.bytes("y", 32))
+	case xwing:
+		k.public = jwk.bytes("pub", k.publicSize)
+	case x25519, signing:
+		k.public = jwk.bytes("x", k.publicSize)
+	}
+	if k.keyType == shared || jwk.has(k.keyType.secret) {
+		k.secret = jwk.bytes(k.keyType.secret, 32)
+	}
+	if jwk.has("psk") {
+		k.psk = jwk.bytes("psk", 32)
+	}
+	require(!isChecked || k.prepare(), "invalidKey", "key %s isn't valid, or its private key isn't that of its public key", kid)
+	if jwk.has("device") {
+		k.device = jwk.string("device")
+		require(k.keyType == shared && deviceForm.MatchString(k.device), "", "key %s has no device id of the needed form", kid)
+	}
+	// Only a device key has a kid that isn't its own: that of its master.
+	k.kid = kid
+	require(k.device != "" || kid == k.thumbprint(), "kidMismatch", "the kid %s isn't that of its key, %s", kid, k.thumbprint())
+	return k
+}
+
+// thumbprint is the beginning of that of RFC 7638, RFC 8037 or RFC 9964: the kid of a key that isn't a device's.
+func (k *key) thumbprint() string {
+	text := ""
+	switch k.keyType {
+	case p256:
+		text = fmt.Sprintf(`{"crv":"P-256","kty":"EC","x":"%s","y":"%s"}`, toBase64(k.public[1:33]), toBase64(k.public[33:]))
+	case xwing:
+		text = fmt.Sprintf(`{"alg":"pushcrypt-3","kty":"AKP","pub":"%s"}`, toBase64(k.public))
+	case shared:
+		text = fmt.Sprintf(`{"k":"%s","kty":"oct"}`, toBase64(k.secret))
+	default:
+		text = fmt.Sprintf(`{"crv":"%s","kty":"OKP","x":"%s"}`, k.crv, toBase64(k.public))
+	}
+	return toBase64(digest([]byte(text))[:8])
+}
+
+// kind is that of a set with the key.
+func (k *key) kind() string {
+	switch {
+	case k.keyType == shared:
+		return "shared"
+	case k.isPair():
+		return "recipient"
+	case k.isPublisher:
+		return "publisher"
+	}
+	return "sender"
+}
+
+// isPrivate says whether it has what only its owner may have. A shared key is for both sides.
+func (k *key) isPrivate() bool { return k.secret != nil && k.keyType != shared }
+
+// equal compares whole keys, in a time that doesn't depend on the secrets.
+func (k *key) equal(other *key) bool {
+	isSame := k.keyType == other.keyType && k.device == other.device && k.isPublisher == other.isPublisher
+	return isSame && hmac.Equal(join(k.public, k.secret, k.psk), join(other.public, other.secret, other.psk))
+}
+
+// publicHalf leaves out the private key, and the psk unless keepsPSK.
+func (k *key) publicHalf(keepsPSK bool) *key {
+	half := *k
+	if half.secret = nil; !keepsPSK {
+		half.psk = nil
+	}
+	return &half
+}
+
+// Recipient is the key of one installation of the app, to which a sender seals. It never changes, and has no private key.
+type Recipient struct {
+	key *key // A pointer, so that fmt prints no secret.
+}
+
+func newRecipient(k *key) *Recipient {
+	require(!k.isPrivate(), "wrongKind", "key %s is private: only its owner may have it", k.kid)
+	require(k.suite > 0, "wrongKind", "key %s signs: nothing is sealed to it", k.kid)
+	return &Recipient{k}
+}
+
+// ReadRecipient reads a public, a shared or a device key: a JWK, or a set of one. Read an app's upload with [ReadRegistration].
+// Errors: wrongKind for a private key or one that signs, pskMissing, and those of [ReadKeyset].
+func ReadRecipient(record []byte) (to *Recipient, err error) {
+	defer catch(&err, "malformed", "the key record")
+	return accept(ReadKeyset(record)).only().recipient(), nil
+}
+
+// KeyID returns the id of the key, 11 characters.
+func (r *Recipient) KeyID() string { return r.key.kid }
+
+// Suite returns the suite of messages to the key, 1 to 4.
+func (r *Recipient) Suite() int { return r.key.suite }
+
+// provesSender says whether only one who has a secret can seal to the key (section 11).
+func (r *Recipient) provesSender() bool { return r.key.psk != nil || r.key.keyType == shared }
+
+// Signer gives the key that signs at a time: a [SenderKey], a [Keyset] or a [KeysetWatcher].
+type Signer interface {
+	SenderKeyAt(now time.Time) (*SenderKey, error)
+}
+
+// SenderKey is a sender's private key, Ed25519, which signs messages. It never changes.
+type SenderKey struct {
+	key *key // A pointer, so that fmt prints no secret.
+}
+
+func newSenderKey(k *key) *SenderKey {
+	require(k.kind() == "sender" && k.secret != nil, "wrongKind", "key %s isn't a sender's private key", k.kid)
+	return &SenderKey{k}
+}
+
+// ReadSenderKey reads a private JWK, or a set of one. Errors: wrongKind, and those of [ReadKeyset].
+func ReadSenderKey(record []byte) (signer *SenderKey, err error) {
+	defer catch(&err, "malformed", "the key record")
+	return newSenderKey(accept(ReadKeyset(record)).only().key), nil
+}
+
+// KeyID returns the id of the key, 11 characters.
+func (s *SenderKey) KeyID() string { return s.key.kid }
+
+// SenderKeyAt returns the key itself.
+func (s *SenderKey) SenderKeyAt(time.Time) (*SenderKey, error) { return s, nil }

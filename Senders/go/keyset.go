@@ -1,0 +1,226 @@
+package pushcrypt
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+var (
+	moments  = []string{"createdAt", "activatesAt", "retiresAt", "expiresAt", "revokedAt", "destroyedAt"}
+	timeForm = regexp.MustCompile(`^(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d):([0-5]\d|60)(?:\.\d+)?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))$`)
+)
+
+const (
+	firstSecond = -62_167_219_200 // 0000-01-01T00:00:00Z
+	lastSecond  = 253_402_300_799 // 9999-12-31T23:59:59Z
+)
+
+// times are moments by name, in Unix seconds.
+type times map[string]int64
+
+func (t times) has(moment string) bool { _, found := t[moment]; return found }
+
+func (t times) hasCome(moment string, now int64) bool { return t.has(moment) && t[moment] <= now }
+
+// entry is one key with its times.
+type entry struct {
+	key   *key
+	times times
+	// demandsPSK says that messages to the key are sealed with a psk.
+	demandsPSK bool
+}
+
+func (e *entry) seals(now int64) bool {
+	hasEnded := e.times.has("destroyedAt") || e.times.hasCome("retiresAt", now) || e.times.hasCome("revokedAt", now)
+	return e.times.hasCome("activatesAt", now) && !hasEnded && !e.times.hasCome("expiresAt", now)
+}
+
+func (e *entry) state(now int64) string {
+	switch {
+	case e.times.has("destroyedAt"):
+		return "destroyed"
+	case e.times.hasCome("revokedAt", now):
+		return "revoked"
+	case e.times.hasCome("expiresAt", now):
+		return "expired"
+	case e.times.hasCome("activatesAt", now) || e.times.hasCome("retiresAt", now):
+		return "retiring"
+	}
+	return "pending"
+}
+
+func (e *entry) recipient() *Recipient {
+	to := newRecipient(e.key)
+	require(!e.demandsPSK || e.key.psk != nil, "pskMissing", "key %s needs the psk of its registration record", e.key.kid)
+	return to
+}
+
+// compare orders by (activatesAt, createdAt, kid bytes). A key without createdAt comes first.
+func (e *entry) compare(other *entry) int {
+	created := func(one *entry) int64 {
+		if one.times.has("createdAt") {
+			return one.times["createdAt"]
+		}
+		return firstSecond - 1
+	}
+	activated := cmp.Compare(e.times["activatesAt"], other.times["activatesAt"])
+	return cmp.Or(activated, cmp.Compare(created(e), created(other)), strings.Compare(e.key.kid, other.key.kid))
+}
+
+// Keyset has keys of one kind with their times: a published JWK set, or the keys of a [KeysetFile] (PROTOCOL sections 3 and 9). It
+// never changes.
+type Keyset struct {
+	kind      string
+	sequence  int64
+	updatedAt int64
+	entries   []*entry
+}
+
+func newKeyset(kind string, entries []*entry, sequence, updatedAt int64) *Keyset {
+	s := &Keyset{kind, sequence, updatedAt, entries}
+	for place, one := range entries {
+		require(one.key.kind() == s.kind, "wrongKind", "the set has keys of several kinds")
+		isSame := func(other *entry) bool { return other.key.kid == one.key.kid }
+		require(!slices.ContainsFunc(entries[:place], isSame), "duplicateKey", "the set has two keys of the kid %s", one.key.kid)
+	}
+	return s
+}
+
+// ReadKeyset reads one JWK, whose key always seals, or a JWK set. Errors: malformed, unsupportedKey, invalidKey, kidMismatch,
+// duplicateKey, wrongKind.
+func ReadKeyset(text []byte) (keys *Keyset, err error) {
+	defer catch(&err, "malformed", "the key record or set")
+	root := parse(text, false)
+	records := []any{root}
+	if root.has("keys") {
+		records = root.list("keys", 1, maxInteger)
+	}
+	var found []*key
+	for _, record := range records {
+		found = append(found, readKey(record, true))
+	}
+	if !root.has("keys") || !root.has("pushcrypt") {
+		require(len(found) == 1, "", "it has several keys and no times")
+		return newKeyset(found[0].kind(), []*entry{{found[0], times{"activatesAt": 0}, false}}, 0, firstSecond), nil
+	}
+	member, updatedAt := root.object("pushcrypt"), int64(firstSecond)
+	if member.has("updatedAt") {
+		updatedAt = readTime(member.get("updatedAt"), "updatedAt")
+	}
+	var entries []*entry
+	for _, one := range found {
+		entries = append(entries, readEntry(one, member.object("keys").object(one.kid)))
+	}
+	return newKeyset(found[0].kind(), entries, member.integer("seq", 0, maxInteger), updatedAt), nil
+}
+
+func readEntry(k *key, member *object) *entry {
+	e := &entry{k, times{}, member.has("psk")}
+	require(!e.demandsPSK || member.get("psk") == true && k.isPair(), "", "psk of key %s isn't true, or the key can't have one", k.kid)
+	for _, moment := range moments {
+		if member.has(moment) {
+			e.times[moment] = readTime(member.get(moment), moment)
+		}
+	}
+	return e
+}
+
+// readTime returns the Unix seconds of a date-time of RFC 3339 of the years 0000 to 9999 in UTC. A leap second counts as the second
+// after it.
+func readTime(value any, name string) int64 {
+	text, _ := value.(string)
+	match := timeForm.FindStringSubmatch(text)
+	require(match != nil, "", "%s isn't a date-time of RFC 3339 with an offset", name)
+	minute, err := time.Parse("2006-01-02 15:04", match[1]+" "+match[2])
+	require(err == nil, "", "%s isn't a date with a time of day", name)
+	part := func(place int) int64 {
+		number, _ := strconv.ParseInt(match[place], 10, 64)
+		return number
+	}
+	offset := 3_600*part(5) + 60*part(6)
+	if match[4] == "-" {
+		offset = -offset
+	}
+	found := minute.Unix() + part(3) - offset
+	require(firstSecond <= found && found <= lastSecond, "", "%s isn't of the years 0000 to 9999", name)
+	return found
+}
+
+// Sequence grows with every change of a published set. Store it, and refuse a set with a lower one.
+func (s *Keyset) Sequence() int64 { return s.sequence }
+
+// Kind returns recipient, shared, sender or publisher.
+func (s *Keyset) Kind() string { return s.kind }
+
+// KeyIDs returns the ids of the keys, in the order of the set.
+func (s *Keyset) KeyIDs() (ids []string) {
+	for _, one := range s.entries {
+		ids = append(ids, one.key.kid)
+	}
+	return ids
+}
+
+// only returns the key of a set of one, which has no end.
+func (s *Keyset) only() *entry {
+	found := s.entries[0]
+	hasEnd := found.times.has("retiresAt") || found.times.has("expiresAt") || found.times.has("revokedAt")
+	require(len(s.entries) == 1 && !hasEnd, "", "this is a set of keys with times: read it with ReadKeyset, and choose a key by time")
+	return found
+}
+
+// latest is the time of evaluation: the clock's, or that of the last write if it is later.
+func (s *Keyset) latest(now time.Time) int64 { return max(now.Unix(), s.updatedAt) }
+
+// primary returns the newest key that seals, or nil.
+func (s *Keyset) primary(now time.Time) *entry {
+	return newest(s.entries, func(one *entry) bool { return one.seals(s.latest(now)) })
+}
+
+func newest(entries []*entry, isWanted func(*entry) bool) (found *entry) {
+	for _, one := range entries {
+		if isWanted(one) && (found == nil || one.compare(found) > 0) {
+			found = one
+		}
+	}
+	return found
+}
+
+func (s *Keyset) required(now time.Time) *entry {
+	found := s.primary(now)
+	require(found != nil, "noKeySeals", "no key of the set is active at this time: fetch or rotate it")
+	return found
+}
+
+// States returns pending, primary, retiring, expired, revoked or destroyed by key id.
+func (s *Keyset) States(now time.Time) map[string]string {
+	states := map[string]string{}
+	for _, one := range s.entries {
+		states[one.key.kid] = one.state(s.latest(now))
+	}
+	if primary := s.primary(now); primary != nil {
+		states[primary.key.kid] = "primary"
+	}
+	return states
+}
+
+// SenderKeyAt returns the key that signs. Errors: noKeySeals, wrongKind.
+func (s *Keyset) SenderKeyAt(now time.Time) (signer *SenderKey, err error) {
+	defer catch(&err, "malformed", "the set")
+	return newSenderKey(s.required(now).key), nil
+}
+
+// RecipientAt returns the key to seal to. It refuses a set whose newest key has a lower suite than an older one; allowsLowerSuite
+// says that an operator has allowed it. Errors: noKeySeals, suiteTooLow, wrongKind, pskMissing.
+func (s *Keyset) RecipientAt(now time.Time, allowsLowerSuite bool) (to *Recipient, err error) {
+	defer catch(&err, "malformed", "the set")
+	last := newest(s.entries, func(one *entry) bool { return one.times.has("activatesAt") })
+	for _, one := range s.entries {
+		isLower := last != nil && one.times.has("activatesAt") && rank(last.key.suite) < rank(one.key.suite)
+		require(!isLower || allowsLowerSuite, "suiteTooLow", "the newest key of the set has a lower suite than an older one")
+	}
+	return s.required(now).recipient(), nil
+}

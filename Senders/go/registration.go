@@ -1,0 +1,95 @@
+package pushcrypt
+
+import "slices"
+
+const maxRecord = 4_096 // bytes, also of an answer and a receipt
+
+// Demand is what a registration record must have.
+type Demand int
+
+const (
+	// RequirePSK demands a secret that only app and backend have: without it, everyone who knows the public key can send.
+	RequirePSK Demand = iota
+	// RequireAsymmetric demands a key pair, so that the backend can't open what it seals.
+	RequireAsymmetric
+)
+
+// Registration is what an app uploads so that a backend can seal to it (docs/registration.md). It is a secret like a password.
+type Registration struct {
+	recipient *Recipient
+	record    *[]byte // A pointer, so that fmt prints no secret.
+}
+
+// ReadRegistration reads the body of an upload, or what was stored of it. Demand both of apps that use the library's DeviceIdentity
+// as it is. Errors: tooLarge, malformed, unsupportedKey, invalidKey, kidMismatch, wrongKind for a private key or one that signs,
+// pskMissing, notAsymmetric.
+func ReadRegistration(record []byte, demands ...Demand) (registration *Registration, err error) {
+	defer catch(&err, "malformed", "the record")
+	require(len(record) <= maxRecord, "tooLarge", "the record has more than 4,096 bytes")
+	to := newRecipient(readKey(parse(record, false), true))
+	hasPSK := to.provesSender() || !slices.Contains(demands, RequirePSK)
+	require(hasPSK, "pskMissing", "key %s has no psk", to.KeyID())
+	isPair := to.key.isPair() || !slices.Contains(demands, RequireAsymmetric)
+	require(isPair, "notAsymmetric", "key %s is shared", to.KeyID())
+	stored := slices.Clone(record)
+	return &Registration{to, &stored}, nil
+}
+
+// Record returns the upload, byte for byte. Store it with the account and the device token.
+func (r *Registration) Record() []byte { return slices.Clone(*r.record) }
+
+// Recipient returns the key to seal to.
+func (r *Registration) Recipient() *Recipient { return r.recipient }
+
+// KeyID returns the id of the key.
+func (r *Registration) KeyID() string { return r.recipient.KeyID() }
+
+// Row is a row of the backend's table. Environment is that of APNs, sandbox or production, or empty.
+type Row struct {
+	Registration                      *Registration
+	Account, DeviceToken, Environment string
+}
+
+// Change is what an upload changes in the table.
+type Change struct {
+	// IsWritten says that the upload differs from the row of its key, or is new.
+	IsWritten bool
+	// Removed has the ids of the keys whose rows are removed.
+	Removed []string
+}
+
+// Permission allows an upload to replace rows that it otherwise must not.
+type Permission int
+
+const (
+	// Proven says that the device has answered a challenge for the record: its key may move to another account.
+	Proven Permission = iota
+	// AllowsLowerSuite says that the device is known to have lost the suite of its key.
+	AllowsLowerSuite
+)
+
+// Storing decides what to do with the upload of a signed-in account. Read the rows with its key or device token, decide, and write in
+// one transaction. Errors: conflict, otherAccount, suiteTooLow.
+func (upload Row) Storing(rows []Row, permissions ...Permission) (change *Change, err error) {
+	defer catch(&err, "malformed", "the upload")
+	kid, suite := upload.Registration.KeyID(), upload.Registration.recipient.Suite()
+	change = &Change{IsWritten: true}
+	for _, row := range rows {
+		stored := row.Registration
+		if stored.KeyID() == kid {
+			// An attacker can make two keys with one kid of 64 bits.
+			isSame := stored.recipient.key.equal(upload.Registration.recipient.key)
+			require(isSame, "conflict", "another key with the id %s is stored; it is never replaced", kid)
+			isOwn := row.Account == upload.Account || slices.Contains(permissions, Proven)
+			require(isOwn, "otherAccount", "key %s belongs to another account", kid)
+			isChanged := row.DeviceToken != upload.DeviceToken || row.Environment != upload.Environment || row.Account != upload.Account
+			change.IsWritten = isChanged || string(*stored.record) != string(*upload.Registration.record)
+		} else if row.DeviceToken == upload.DeviceToken {
+			// The row of another account doesn't count: its user could keep the device's next user from registering.
+			isLower := row.Account == upload.Account && rank(suite) < rank(stored.recipient.Suite())
+			require(!isLower || slices.Contains(permissions, AllowsLowerSuite), "suiteTooLow", "%s would replace a key of a higher suite", kid)
+			change.Removed = append(change.Removed, stored.KeyID())
+		}
+	}
+	return change, nil
+}

@@ -1,0 +1,158 @@
+// Package pushcrypt seals Apple push notifications end to end: the server encrypts, and the app on the user's device decrypts. It is
+// the sender's side of version 1 of the protocol (docs/protocol.md of the repository).
+package pushcrypt
+
+import (
+	"bytes"
+	"regexp"
+	"strconv"
+	"time"
+)
+
+const (
+	maxLimit = 4_096 // bytes of the outer payload
+	idSize   = 16    // bytes of a message id
+)
+
+var topicForm = regexp.MustCompile(`^[A-Za-z0-9.-]{1,155}$`)
+
+// Sealer seals the pushes to one app (PROTOCOL sections 1 to 5). Any goroutine may use it.
+type Sealer struct {
+	// Now is the clock, [time.Now] by default. Set it before the first push.
+	Now    func() time.Time
+	topic  string
+	signer Signer
+}
+
+// NewSealer returns a sealer for an app that pins the keys of the signer. The topic is the app's bundle identifier, 1 to 155
+// characters of A-Z a-z 0-9 . -. Errors: invalidTopic, wrongKind without a signer.
+func NewSealer(topic string, signer Signer) (*Sealer, error) {
+	if signer == nil {
+		return nil, &Error{Code: "wrongKind", Reason: "there is no signer: use NewUnsignedSealer for an app that pins no sender"}
+	}
+	return newSealer(topic, signer)
+}
+
+// NewUnsignedSealer returns a sealer for an app that accepts unsigned pushes. Errors: invalidTopic.
+func NewUnsignedSealer(topic string) (*Sealer, error) { return newSealer(topic, nil) }
+
+func newSealer(topic string, signer Signer) (*Sealer, error) {
+	if !topicForm.MatchString(topic) {
+		return nil, &Error{Code: "invalidTopic", Reason: "the topic isn't 1 to 155 characters of A-Z, a-z, 0-9, . and -"}
+	}
+	return &Sealer{time.Now, topic, signer}, nil
+}
+
+// signingKey returns nil if pushes are unsigned.
+func (s *Sealer) signingKey(now time.Time) (*key, error) {
+	if s.signer == nil {
+		return nil, nil
+	}
+	signer, err := s.signer.SenderKeyAt(now)
+	if err != nil {
+		return nil, err
+	}
+	return signer.key, nil
+}
+
+// Seal encrypts a payload: the bytes or the text of a JSON object with aps, which stay byte for byte, or a value that encoding/json
+// writes. The device shows the placeholder if it can't open the push.
+//
+// Errors: invalidPayload, invalidPlaceholder, invalidOption, notExposable, notAuthenticated, suiteTooLow, deviceMissing, tooLarge
+// with BytesNeeded and BytesAvailable, offloadFailed, and those of the signer, such as noKeySeals.
+func (s *Sealer) Seal(payload any, to *Recipient, placeholder Placeholder, options ...Option) (push *SealedPush, err error) {
+	now := s.Now()
+	signer, err := s.signingKey(now)
+	if err != nil {
+		return nil, err
+	}
+	defer catch(&err, "invalidOption", "the options")
+	chosen := newSettings(options, to.key, signer != nil)
+	inner := accept(readInner(payload))
+	adds := chosen.header.Badge != nil
+	require(!adds || !inner.aps.has("badge"), "invalidPayload", "the payload sets the badge, and WithBadgeAdd adds to it")
+	chosen.header.ID = toBase64(random(idSize))
+	if chosen.campaign != nil {
+		chosen.header.ID = messageID(*chosen.campaign, to.key)
+	}
+	chosen.header.IssuedAt = now.Unix()
+	chosen.header.ExpiresAt = now.Unix() + chosen.lifetime
+	require(now.Unix() >= 0 && chosen.header.ExpiresAt <= maxInteger, "", "the clock's time can't be represented")
+	chosen.header.check()
+	return sealing{binding{to.key, signer, s.topic, false}, chosen, placeholder.alert()}.push(inner), nil
+}
+
+func readInner(value any) (inner payload, err error) {
+	defer catch(&err, "invalidPayload", "the payload")
+	return readPayload(textOf(value)), nil
+}
+
+// sealing is one push whose options were checked.
+type sealing struct {
+	binding
+	*settings
+	alert []byte
+}
+
+func (s sealing) push(inner payload) *SealedPush {
+	head, tail := s.frame(inner)
+	message := inner.message(write(s.header))
+	// A message may have ⌊3 (l − f) / 4⌋ − header − 16 − (64 if signed) bytes. A shift rounds towards minus infinity.
+	capacity := 3*(s.limit-len(head)-len(tail))>>2 - s.overhead()
+	if len(message) > capacity {
+		needed := len(head) + len(tail) + (4*(len(message)+s.overhead())+2)/3
+		return s.offloaded(inner, &Error{
+			Code: "tooLarge", Reason: "the sealed payload takes " + strconv.Itoa(needed) + " bytes, and the limit is " + strconv.Itoa(s.limit),
+			BytesNeeded: needed, BytesAvailable: s.limit,
+		})
+	}
+	padded := min(capacity, (len(message)+s.padding-1)/s.padding*s.padding)
+	sealed := s.seal(append(message, bytes.Repeat([]byte(" "), padded-len(message))...))
+	return &SealedPush{
+		Body: join(head, []byte(toBase64(sealed)), tail), ID: s.header.ID, Topic: s.topic, Carrier: s.carrier,
+		SealedAt: time.Unix(s.header.IssuedAt, 0), ExpiresAt: time.Unix(s.header.ExpiresAt, 0),
+		isQuiet: s.header.Quiet, collapseID: s.collapseID,
+	}
+}
+
+// frame returns the outer payload before and behind the characters of sealed.
+func (s sealing) frame(inner payload) (head, tail []byte) {
+	s.carrier.check(s.alert, s.exposed, inner.aps)
+	start, end := `{"v":1,"kid":"`+s.to.kid+`","sealed":"`, `"}`
+	if s.signer != nil {
+		end = `","skid":"` + s.signer.kid + `"}`
+	}
+	start, end = s.carrier.place(start, end)
+	aps := join([]byte(`{"aps":{"alert":`), s.alert, []byte(`,"mutable-content":1`), exposedMembers(inner.aps, s.exposed, s.header.Quiet))
+	return join(aps, []byte("},"+start)), []byte(end + "}")
+}
+
+// SealedPush is a sealed payload, and what a request says beside it.
+type SealedPush struct {
+	// Body is the payload as the device receives it: with the carriers APNs and Rebuilt, the body of the request to APNs.
+	Body []byte
+	// ID is for logs, and to retract the push: base64url of 16 bytes.
+	ID string
+	// SealedAt and ExpiresAt are to the second.
+	SealedAt, ExpiresAt time.Time
+	Topic               string
+	Carrier             Carrier
+	// IsOffloaded says that WithOversizeOffload has sealed the payload as a blob.
+	IsOffloaded bool
+	isQuiet     bool
+	collapseID  string
+}
+
+// Headers returns the headers of the request to APNs. Add authorization.
+func (p *SealedPush) Headers() map[string]string {
+	headers := map[string]string{
+		"apns-push-type": "alert", "apns-topic": p.Topic, "apns-expiration": strconv.FormatInt(p.ExpiresAt.Unix(), 10), "apns-priority": "10",
+	}
+	if p.isQuiet {
+		headers["apns-priority"] = "5"
+	}
+	if p.collapseID != "" {
+		headers["apns-collapse-id"] = p.collapseID
+	}
+	return headers
+}
