@@ -54,6 +54,17 @@ def strict(text: str) -> Any:
     return value
 
 
+def texts(text: str) -> dict[str, str]:
+    """The text of each member's value in the text of an object, which is strict JSON."""
+    decoder, found, at = json.JSONDecoder(), {}, text.index("{") + 1
+    while text[(at := at + len(re.match("[ \t\r\n,]*", text[at:])[0]))] != "}":  # type: ignore[index]
+        name, at = decoder.raw_decode(text, at)
+        start = at + len(re.match("[ \t\r\n]*:[ \t\r\n]*", text[at:])[0])  # type: ignore[index]
+        _, at = decoder.raw_decode(text, start)
+        found[name] = text[start:at]
+    return found
+
+
 def b64(data: bytes) -> str:
     return base64.urlsafe_b64encode(data).decode().rstrip("=")
 
@@ -145,19 +156,19 @@ def is_exposable(name: str, value: Any) -> bool:
     return known.get(name, isinstance(value, (str, bool)) or is_number(value))
 
 
-def visible_aps(aps: dict[str, Any], placeholder: Any, names: list[str]) -> str:
+def visible_aps(text: str, aps: dict[str, Any], placeholder: Any, names: list[str]) -> str:
     is_alert = isinstance(placeholder, dict) and set(placeholder) <= set(ALERT_KEYS) and has_text(placeholder)
     check(is_alert and len(names) <= 32, "placeholder")
-    outer = {"alert": placeholder, "mutable-content": 1}
+    copies, outer = texts(texts(text)["aps"]), {"alert": json.dumps(placeholder, ensure_ascii=False), "mutable-content": "1"}
     if aps.get("sound") not in (None, "", {}):
-        outer["sound"] = "default"
+        outer["sound"] = '"default"'
     if is_number(aps.get("content-available"), 1, 1, (int,)):
-        outer["content-available"] = 1
+        outer["content-available"] = "1"
     for name in names:
         check(re.fullmatch("[A-Za-z0-9_-]{1,64}", name) and name not in ("alert", "mutable-content"), "name")
         check(name in aps and is_exposable(name, aps[name]), "exposed")
-        outer[name] = aps[name]
-    return json.dumps(outer, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        outer[name] = copies[name]
+    return "{" + ",".join(f'"{name}":{value}' for name, value in outer.items()) + "}"
 
 
 # Sections 4 and 5: the message, its signature and its padding.
@@ -176,7 +187,7 @@ def seal(request: dict[str, Any]) -> dict[str, Any]:
     check(is_number(limit, 1, 4_096, (int,)) and (pad in ("max", "none") or is_number(pad, 1, kinds=(int,))), "option")
     check(re.fullmatch("[A-Za-z0-9.-]{1,155}", request["topic"]), "topic")
     (kid, key, point, psk), (skid, signing), text = recipient(request["to"]), signer(request["signWith"]), request["payload"]
-    aps = visible_aps(inner_aps(text), request["placeholder"], request.get("expose", []))
+    aps = visible_aps(text, inner_aps(text), request["placeholder"], request.get("expose", []))
     identifier, end = b64(os.urandom(16)), len(text.rstrip(" \t\r\n")[:-1].rstrip(" \t\r\n"))
     message = f'{text[:end]},"pushcrypt":{{"id":"{identifier}","iat":{at},"exp":{at + lifetime}}}{text[end:]}'.encode()
     head, tail = f'{{"aps":{aps},"pushcrypt":{{"v":1,"kid":"{kid}","sealed":"', f'","skid":"{skid}"}}}}'

@@ -122,6 +122,8 @@ EXPOSURES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("a score", '"relevance-score":0.75', ("relevance-score",)), ("an own boolean", '"x":false', ("x",)),
     ("an own number", '"x_1-Y":-1.5e3', ("x_1-Y",)), ("an own string", '"x":"\\u00e9\\"\\\\"', ("x",)),
     ("several", '"badge":1,"category":"c","sound":"s","thread-id":"t","content-available":1', ("thread-id", "badge", "sound", "category")),
+    ("a number as it is written", '"x":-0,"y":1.50E+0', ("x", "y")), ("a name twice is copied once", '"badge":1', ("badge", "badge")),
+    ("an object with escapes and white space", '"sound":{ "name" :"\\u0041\\/" ,"volume":1.0}', ("sound",)),
     ("32 names", ",".join(f'"m{number}":{number}' for number in range(32)), tuple(f"m{number}" for number in range(32))),
 )
 
@@ -270,6 +272,27 @@ def add_carriers(vectors: Vectors) -> None:
             for name, options in (("its place", body), ("a limit of its own", {**body, "limit": 4_096, "pad": "max"}),
                                   ("quotes in the placeholder", {**body, "placeholder": {"title": 'a"\\', "body": "é"}})):
                 vectors.add("sender-full", "sealed carriers", mode, f"{carrier}: {name}", CARRIERS, **options)
+    add_fields(vectors, Mode("p256 psk"))
+
+
+def add_fields(vectors: Vectors, mode: Mode) -> None:
+    """The services of Expo and OneSignal have fields for some texts and some exposed members."""
+    values = {"badge": "1", "category": '"c"', "content-available": "1", "interruption-level": '"active"', "relevance-score": "0.5",
+              "sound": '"s"', "target-content-id": '"a"', "thread-id": '"t"', "x": "1"}
+    without = {"expo": ("relevance-score", "target-content-id", "thread-id", "x"), "oneSignal": ("x",)}
+    for carrier, names in without.items():
+        for name, value in values.items():
+            vectors.add("sender-full", "fields of services", mode, f"{carrier}: exposes {name}", CARRIERS, name in names, carrier=carrier,
+                        placeholder={"body": "x"}, payload='{"aps":{"alert":"x","%s":%s}}' % (name, value), expose=[name])
+        for name, placeholder, is_refused in (
+            ("a title alone", {"title": "x"}, carrier == "oneSignal"), ("title, subtitle and body", {"title": "a", "subtitle": "b", "body": "c"}, False),
+            ("a loc-key", {"loc-key": "K"}, True), ("a title-loc-key", {"title-loc-key": "K", "body": "x"}, True),
+            ("a subtitle's key", {"subtitle-loc-key": "K", "body": "x"}, True), ("a launch-image", {"launch-image": "i", "body": "x"}, True),
+        ):
+            vectors.add("sender-full", "fields of services", mode, f"{carrier}: a placeholder with {name}", CARRIERS, is_refused,
+                        carrier=carrier, placeholder=placeholder)
+        vectors.add("sender-full", "fields of services", mode, f"{carrier}: exposes an object of sound", CARRIERS, True, carrier=carrier,
+                    placeholder={"body": "x"}, payload='{"aps":{"alert":"x","sound":{"name":"a"}}}', expose=["sound"])
 
 
 # --- Sets --------------------------------------------------------------------------------------------------------------------
@@ -297,6 +320,9 @@ def add_chosen(vectors: Vectors) -> None:
         ("the key that activates now", ((OLD, {**ALWAYS, "retiresAt": AT}), (NEW, {"activatesAt": AT})), NEW),
         ("the later of two that seal", ((OLD, {"activatesAt": 5}), (NEW, {"activatesAt": 6})), NEW),
         ("the later createdAt of two", ((OLD, {"activatesAt": 6, "createdAt": 2}), (NEW, {"activatesAt": 6, "createdAt": 1})), OLD),
+        ("the one with a createdAt", ((OLD, {"activatesAt": 6}), (NEW, {"activatesAt": 6, "createdAt": 1})), NEW),
+        ("the other one with a createdAt", ((OLD, {"activatesAt": 6, "createdAt": 1}), (NEW, {"activatesAt": 6})), OLD),
+        ("the one that hasn't expired", ((OLD, ALWAYS), (NEW, {"activatesAt": 6, "expiresAt": AT})), OLD),
         ("the greater kid of two", ((OLD, {"activatesAt": 6}), (NEW, {"activatesAt": 6})), greater),
         ("the older one, as the newer is revoked", ((OLD, ALWAYS), (NEW, {"activatesAt": 6, "revokedAt": AT - 1})), OLD),
         ("the newer one, before it is revoked", ((OLD, ALWAYS), (NEW, {"activatesAt": 6, "revokedAt": AT + 1})), NEW),

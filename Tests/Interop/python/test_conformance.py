@@ -2,8 +2,10 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import json
+import os
 import re
 import runpy
 import subprocess
@@ -12,6 +14,7 @@ import tempfile
 import unittest
 from pathlib import Path
 from typing import Any, Callable, Optional, Sequence
+from unittest import mock
 from xml.etree import ElementTree
 
 from test_xwing import MISSING
@@ -98,6 +101,27 @@ class ProgramTests(unittest.TestCase):
                 self.assertEqual(self.bad(asked), "no answer within 0.05 seconds")
             self.assertIn("not asked", self.bad(asked))
             self.assertEqual(asked.starts, MAX_HANGS)
+
+    def test_a_program_that_closes_its_output_and_stays_is_ended_and_counts_as_a_hang(self) -> None:
+        with program("import os; os.close(1); time.sleep(600)") as asked:
+            self.assertEqual(self.bad(asked), "the program has closed its output")
+
+    def test_a_line_without_an_end_and_lines_without_an_end_are_bad_answers_and_not_kept(self) -> None:
+        for body, what in (("while True: sys.stdout.write('x' * 65_536)", "more than 4,000,000 bytes"),
+                           (f"while True: {ECHO}", "has the tag 1"), ("print('[' * 100_000, flush=True)", "JSON object")):
+            with self.subTest(body), program(body) as asked:
+                self.assertIn(what, self.bad(asked, {"op": "x"}, {"op": "x"}))
+
+    def test_the_processes_of_a_program_that_hangs_end_with_it(self) -> None:
+        read, write = os.pipe()
+        child = "import time; time.sleep(600)"
+        body = f"import subprocess; subprocess.run([sys.executable, '-c', {child!r}], pass_fds=[{write}])"
+        with mock.patch.object(subprocess, "Popen", functools.partial(subprocess.Popen, pass_fds=[write])):
+            with program(body, timeout=0.5) as asked:
+                self.assertIn("no answer", self.bad(asked))
+        os.close(write)
+        self.assertEqual(os.read(read, 1), b"", "the child has the other end no more")
+        os.close(read)
 
     def test_answers_out_of_order_are_refused(self) -> None:
         body = "print(json.dumps({'tag': tag + (1 if tag % 2 else -1), 'ok': True}), flush=True)"
@@ -273,6 +297,25 @@ class CaseTests(unittest.TestCase):
                 self.assertIn(f"`{name}`", page, operation)
 
 
+class OddAnswerTests(unittest.TestCase):
+    """No answer ends a run."""
+
+    def test_answers_of_another_form_fail_their_case(self) -> None:
+        payload = '{"aps":{"alert":"x"},"pushcrypt":{"v":1,"kid":1e99999999999999999999,"sealed":"\ud800"}}'
+        cases = [case for case in all_cases(VECTORS) if "accepted" in case.flags and case.suite in (1, None)]
+        for odd in (None, [], {}, "\ud800", payload, 1e400, [[]], "[" * 100_000):
+            names = ("payload", "id", "expiresAt", "challenge", "pending", "answer", "blob", "reference", "plaintext", "state", "kids", "receipt")
+            results = run(cases[::7], InProcess(lambda _: {"ok": True, **dict.fromkeys(names, odd)}))
+            self.assertLess(sum(result.outcome == "passed" for result in results), len(results) // 3)
+            report.table(results, ["sender"], "12345678").encode("utf-8")
+            ElementTree.fromstring(report.as_junit(results).encode("utf-8"))
+
+    def test_unsupported_has_a_reason_and_stands_alone(self) -> None:
+        for answer in ({"unsupported": None}, {"unsupported": "x", "ok": True}, {"unsupported": "x", "failure": "y"}):
+            case = Case("a/b", "sender", "protocol 2, base64url", lambda session: session.refused({"op": "seal"}))
+            self.assertEqual(run([case], InProcess(lambda _: answer))[0].outcome, "failed", answer)
+
+
 class ReportTests(unittest.TestCase):
     def results(self) -> Any:
         def fails(session: Session) -> None:
@@ -310,6 +353,19 @@ class ReportTests(unittest.TestCase):
         self.assertEqual(read["levels"]["sender"], {"cases": 2, "passed": 1, "failed": 1, "unsupported": 0})
         self.assertEqual([case["outcome"] for case in read["cases"]], ["passed", "failed", "unsupported", "failed"])
         self.assertEqual(read["cases"][1]["requests"][0]["op"], "seal")
+
+    def test_json_names_the_inputs_that_a_sender_must_refuse(self) -> None:
+        cases = [case for case in all_cases(VECTORS) if case.level == "sender"]
+        results = run(cases, InProcess(lambda _: {"unsupported": "all"}))
+        named = json.loads(report.as_json(results, ["sender"], "12345678", ["p"]))["refusals"]["sender"]
+        self.assertEqual(named, [case.name for case in cases if "refused" in case.flags])
+        self.assertGreater(len({name.split(": ", 1)[-1] for name in named}), 60)
+        for text in ("a byte more", "a pushcrypt member", "a private record", "a Live Activity", "a publisher's key", "an alert of spaces"):
+            self.assertTrue(any(text in name for name in named), text)
+
+    def test_the_table_has_nothing_that_a_terminal_obeys(self) -> None:
+        table = report.table(self.results(), ["sender"], "12345678")
+        self.assertTrue(all(one.isprintable() for one in table.replace("\n", "")), table)
 
 
 PYTHON_PROGRAM = [sys.executable, str(KIT / "programs" / "python.py")]

@@ -75,7 +75,9 @@ class Session:
 
 def _check_form(answer: Answer) -> None:
     if "unsupported" in answer:
-        raise Unsupported(str(answer["unsupported"]))
+        if not isinstance(answer["unsupported"], str) or {"ok", "failure"} & set(answer):
+            raise Failed("unsupported with a reason alone", shown(answer))
+        raise Unsupported(answer["unsupported"])
     if "failure" in answer:
         if not isinstance(answer["failure"], str) or not answer["failure"] or "ok" in answer:
             raise Failed("a failure with a name, and no ok", shown(answer))
@@ -139,6 +141,9 @@ def _result(case: Case, session: Session, clock: Callable[[], float]) -> Result:
         expected, got = failed.expected, failed.got
     except BadAnswer as bad:
         expected, got = "one line of JSON for each line", bad.what
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        # An answer never ends the run, however it is made.
+        expected, got = "an answer of the form in Conformance/README.md", f"one that can't be read: {type(error).__name__}: {error}"
     return Result(case, "failed", expected, got, tuple(session.asked), clock() - start)
 
 

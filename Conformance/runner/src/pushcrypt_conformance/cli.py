@@ -19,7 +19,7 @@ as Conformance/README.md describes.
 
   --level LEVEL      sender, sender-full, opener, opener-full or keys; otherwise all of them
   --vectors FOLDER   the folder of the vectors; otherwise the one around this package or the working folder
-  --json FILE        writes every case with its rule, suite and outcome
+  --json FILE        writes every case with its rule, suite, flags and outcome, and the inputs that must be refused
   --junit FILE       writes JUnit's XML
   --only TEXT        runs only the cases whose names contain the text
   --timeout SECONDS  how long a line may take, 10 by default
@@ -112,6 +112,8 @@ def _run(options: _Options, level: Level | None, timeout: float, folder: Path) -
         print(f"pushcrypt-conformance: the program doesn't run: {error}", file=sys.stderr)
         return 2
     levels: list[Level] = [level] if level is not None else [one for one in _LEVELS if report.of_level(results, one)]
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    print(report.table(results, levels, vectors.digest).encode(encoding, "backslashreplace").decode(encoding), flush=True)
     for name, text in (("--json", report.as_json(results, levels, vectors.digest, options.command)), ("--junit", report.as_junit(results))):
         if name in options.values:
             try:
@@ -119,5 +121,4 @@ def _run(options: _Options, level: Level | None, timeout: float, folder: Path) -
             except OSError as error:
                 print(f"pushcrypt-conformance: {options.values[name]} can't be written: {error.strerror}", file=sys.stderr)
                 return 64
-    print(report.table(results, levels, vectors.digest))
     return 1 if any(result.outcome == "failed" for result in results) else 0

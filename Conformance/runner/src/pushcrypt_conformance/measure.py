@@ -80,6 +80,7 @@ def measure(session: Session, mode: Mode, request: Request, answer: Answer) -> M
     envelope = outer.envelope(root, carrier)
     sealed = _check_envelope(envelope, mode)
     _check_aps(root.get("aps"), request)
+    _check_copies(text, request)
     _check_fresh(session, sealed[:mode.overhead - 16 - (64 if mode.signer is not None else 0)])
     opened, message = _opened(text, sealed, mode, request)
     _check_message(session, message, opened, request, answer)
@@ -109,6 +110,13 @@ def _check_aps(aps: Any, request: Request) -> None:
         got["alert"] = {"body": got["alert"]}  # A text alone may be Apple's short form.
     if got != expected:
         raise Failed(f"the visible aps {_readable(expected)}", f"{_readable(got)}")
+
+
+def _check_copies(text: str, request: Request) -> None:
+    """An exposed member has the text of the inner member: 1.50 isn't written as 1.5."""
+    inner, visible = outer.texts(outer.texts(request["payload"])["aps"]), outer.texts(outer.texts(text)["aps"])
+    for name in request.get("expose", []):
+        expect(f"the text of {name}", inner[name], visible[name])
 
 
 def expected_aps(request: Request) -> dict[str, Any]:

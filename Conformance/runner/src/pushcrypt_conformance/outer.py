@@ -59,6 +59,23 @@ def _check(value: Any, text: str) -> None:
         raise Failed("no lone surrogate", text)
 
 
+def texts(object_text: str) -> dict[str, str]:
+    """The text of each member's value in the text of an object."""
+    decoder, found, at = json.JSONDecoder(), {}, object_text.index("{") + 1
+    while object_text[(at := _behind_space(object_text, at))] != "}":
+        name, at = decoder.raw_decode(object_text, _behind_space(object_text, at + (object_text[at] == ",")))
+        start = _behind_space(object_text, object_text.index(":", at) + 1)
+        _, at = decoder.raw_decode(object_text, start)
+        found[name] = object_text[start:at]
+    return found
+
+
+def _behind_space(text: str, at: int) -> int:
+    while text[at] in " \t\r\n":
+        at += 1
+    return at
+
+
 def comparable(value: Any) -> Any:
     """The value without the order of members; 1.50e0 is 1.5, and true isn't 1."""
     if isinstance(value, Members):

@@ -1,16 +1,20 @@
 """The program under test: a process that reads a line of JSON and writes a line of JSON."""
 from __future__ import annotations
 
-import collections
 import json
+import os
 import queue
+import signal
 import subprocess
 import threading
+import time
 from typing import IO, Any, Sequence
 
 #: Requests without an answer, one after another, after which the program isn't asked any more: each costs a start, or the timeout.
 MAX_BREAKS, MAX_HANGS = 100, 5
 _MAX_SHOWN = 300  # characters of a line in a report
+_MAX_LINE = 4_000_000  # bytes: more is no answer, and isn't kept
+_MAX_WAITING = 64  # lines that were written and not read yet: then the program waits
 
 
 class DoesNotRun(Exception):
@@ -86,7 +90,7 @@ class Program:
 def _answer(line: str, tag: int) -> dict[str, Any]:
     try:
         answer = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         answer = None
     if not isinstance(answer, dict):
         raise BadAnswer(f"the line isn't a JSON object: {line[:_MAX_SHOWN]}")
@@ -99,16 +103,18 @@ class _Process:
     """A running process. Threads write and read, so that neither side waits for a full pipe."""
 
     def __init__(self, command: list[str]) -> None:
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        # In a session of its own, so that the processes that it starts can be ended with it.
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
         self._written: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        self._errors: collections.deque[bytes] = collections.deque(maxlen=5)
+        self._lines: queue.Queue[bytes | None] = queue.Queue(_MAX_WAITING)
+        self._errors = b""
         self.has_ended = False
         assert self._process.stdin and self._process.stdout and self._process.stderr
         self._threads = [
             threading.Thread(target=self._feed, args=(self._process.stdin,), daemon=True),
             threading.Thread(target=self._collect, args=(self._process.stdout,), daemon=True),
-            threading.Thread(target=self._errors.extend, args=(self._process.stderr,), daemon=True)]
+            threading.Thread(target=self._keep_end, args=(self._process.stderr,), daemon=True)]
         for thread in self._threads:
             thread.start()
 
@@ -122,9 +128,13 @@ class _Process:
             pass  # The process has ended. The reader of the lines reports it.
 
     def _collect(self, stdout: IO[bytes]) -> None:
-        for line in stdout:
+        while line := stdout.readline(_MAX_LINE):
             self._lines.put(line)
         self._lines.put(None)
+
+    def _keep_end(self, stderr: IO[bytes]) -> None:
+        while text := os.read(stderr.fileno(), 65_536):
+            self._errors = (self._errors + text)[-_MAX_SHOWN:]
 
     def write(self, text: str) -> None:
         self._written.put(text.encode("ascii"))
@@ -135,15 +145,24 @@ class _Process:
         except queue.Empty:
             raise _Hangs(f"no answer within {timeout:g} seconds") from None
         if line is None:
-            self.has_ended = True
-            status = self._process.wait()
-            self._threads[2].join(1)
-            errors = [text.decode("utf-8", "replace").strip() for text in self._errors]
-            raise BadAnswer(f"the program ended with status {status}" + (f": {errors[-1][:_MAX_SHOWN]}" if any(errors) else ""))
+            raise self._end()
+        if len(line) == _MAX_LINE:
+            raise BadAnswer(f"the line has more than {_MAX_LINE:,} bytes")
         try:
             return line.decode("utf-8")
         except UnicodeDecodeError:
             raise BadAnswer(f"the line isn't UTF-8: {line[:_MAX_SHOWN]!r}") from None
+
+    def _end(self) -> BadAnswer:
+        """Why there are no more lines."""
+        try:
+            status = self._process.wait(1)
+        except subprocess.TimeoutExpired:
+            return _Hangs("the program has closed its output")
+        self.has_ended = True
+        self._threads[2].join(1)
+        errors = self._errors.decode("utf-8", "replace").strip().splitlines()
+        return BadAnswer(f"the program ended with status {status}" + (f": {errors[-1]}" if errors else ""))
 
     def close(self, grace: float) -> None:
         """Ends the input, and the process if it doesn't end within `grace` seconds."""
@@ -153,6 +172,16 @@ class _Process:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        try:
+            os.killpg(self._process.pid, signal.SIGKILL)  # What it has started.
+        except (AttributeError, OSError):
+            pass
+        end = time.monotonic() + 1
+        while self._threads[1].is_alive() and time.monotonic() < end:  # It waits while the queue is full.
+            try:
+                self._lines.get(timeout=0.05)
+            except queue.Empty:
+                pass
         for thread in self._threads:
             thread.join(1)
         for thread, stream in zip(self._threads[1:], (self._process.stdout, self._process.stderr)):

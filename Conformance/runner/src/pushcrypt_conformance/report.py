@@ -59,14 +59,17 @@ def _short(request: dict[str, Any]) -> str:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}… ({len(text):,} characters)"
+    """For a terminal: what isn't printable is an escape."""
+    shown = "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text[:_MAX_SHOWN])
+    return shown if len(text) <= _MAX_SHOWN else f"{shown}... ({len(text):,} characters)"
 
 
 def as_json(results: Sequence[Result], levels: Sequence[Level], digest: str, command: Sequence[str]) -> str:
     summary = {level: {"cases": len(of_level(results, level)), **{name: counts(of_level(results, level))[name] for name in _OUTCOMES}}
                for level in levels}
+    refusals = {level: [result.case.name for result in of_level(results, level) if "refused" in result.case.flags] for level in levels}
     return json.dumps({
-        "version": 1, "kit": __version__, "vectors": digest, "program": list(command), "levels": summary,
+        "version": 1, "kit": __version__, "vectors": digest, "program": list(command), "levels": summary, "refusals": refusals,
         "cases": [_members(result) for result in results]}, indent=1) + "\n"
 
 

@@ -43,7 +43,6 @@ def cases(vectors: Vectors) -> Iterator[Case]:
     yield from _padding(every)
     yield from _limits(every)
     yield from _fresh(every)
-    yield from _exposed_twice([mode for mode in every if mode.level == "sender"])
     yield from _limits_of_carriers(every)
     yield from _campaigns(vectors)
     yield from _sealed_blobs()
@@ -147,18 +146,6 @@ def _fresh(every: Sequence[Mode]) -> Iterator[Case]:
 
 
 # --- sender-full -------------------------------------------------------------------------------------------------------------
-
-
-def _exposed_twice(small: Sequence[Mode]) -> Iterator[Case]:
-    for mode in small:
-        run = functools.partial(_seals_if_accepted, mode, mode.request('{"aps":{"alert":"x","badge":1}}', expose=["badge", "badge"]))
-        yield case("exposed members", "a name twice is one member or refused", mode, "protocol 2, strict JSON", run)
-
-
-def _seals_if_accepted(mode: Mode, request: Request, session: Session) -> None:
-    answer = session.ask(request)
-    if "failure" not in answer:
-        measure(session, mode, request, answer)
 
 
 def _limits_of_carriers(every: Sequence[Mode]) -> Iterator[Case]:
