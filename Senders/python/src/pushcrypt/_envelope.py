@@ -2,12 +2,12 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import os
 
 from cryptography.exceptions import InvalidSignature, InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.hmac import HMAC
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from . import _hpke
@@ -50,9 +50,7 @@ def signed_bytes(key: Key, info: bytes, message: bytes) -> bytes:
     R = SHA-256(serialised public key), or for suite 4 HMAC-SHA256(K as used, "pushcrypt/1 recipient").
     """
     if key.suite == 4:
-        mac = HMAC(key.material, SHA256())
-        mac.update(b"pushcrypt/1 recipient")
-        recipient = mac.finalize()
+        recipient = hmac.digest(key.material, b"pushcrypt/1 recipient", "sha256")
     else:
         recipient = hashlib.sha256(key.public).digest()
     return b"pushcrypt/1 signature\x00" + info + recipient + message

@@ -5,6 +5,7 @@ The text above a line is that of the RFC's section.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from cryptography.hazmat.primitives.asymmetric.ec import ECDH, EllipticCurvePrivateKey, EllipticCurvePublicKey
 from cryptography.hazmat.primitives.asymmetric.ec import generate_private_key as generate_p256
@@ -31,12 +32,12 @@ class Suite:
     key_size: int  # Nk
     enc_size: int  # Nenc
 
-    @property
+    @cached_property
     def kem_suite_id(self) -> bytes:
         # 4.1.  suite_id = concat("KEM", I2OSP(kem_id, 2))
         return b"KEM" + self.kem_id.to_bytes(2, "big")
 
-    @property
+    @cached_property
     def suite_id(self) -> bytes:
         # 5.1.  suite_id = concat("HPKE", I2OSP(kem_id, 2), I2OSP(kdf_id, 2), I2OSP(aead_id, 2))
         return b"HPKE" + self.kem_id.to_bytes(2, "big") + b"\x00\x01" + self.aead_id.to_bytes(2, "big")

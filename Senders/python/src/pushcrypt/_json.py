@@ -1,31 +1,42 @@
-"""Strict JSON and canonical base64url (PROTOCOL section 2). A text that breaks a rule raises `Flaw`."""
+"""Strict JSON and canonical base64url (PROTOCOL section 2). A text that breaks a rule raises `Flaw`.
+
+The grammar is that of the module json, which also takes NaN, two members of one name, lone surrogates, any depth and a byte order
+mark. All of this is refused here.
+"""
 from __future__ import annotations
 
 import base64
 import binascii
 import json
 import re
-from typing import Any, TypeGuard
+from functools import cached_property
+from typing import Any, NoReturn, TypeGuard
 
 from .errors import Flaw
 
 MAX_DEPTH = 64  # the root object is depth 1
 MAX_INTEGER = 2**53 - 1
 
-_SPACE = (" ", "\t", "\n", "\r")
-_STRING = re.compile(r'"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*)*"')
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+WHITE_SPACE = " \t\n\r"
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}:,]')
 _BASE64URL = re.compile("[A-Za-z0-9_-]+", re.ASCII)
-_LITERALS = (("true", True), ("false", False), ("null", None))
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+#: name -> (name start, value start, value end)
+Spans = dict[str, tuple[int, int, int]]
 
 
 class Obj(dict[str, Any]):
-    """A JSON object with the position of each member: name -> (name start, value start, value end)."""
+    """A JSON object."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.spans: dict[str, tuple[int, int, int]] = {}
+    text = ""
+    """The text, if the object is its root."""
+
+    @cached_property
+    def spans(self) -> Spans:
+        """The position of each member of a root."""
+        return spans(self.text)
 
 
 def raw_bytes(text: object) -> bytes:
@@ -45,14 +56,43 @@ def parse(raw: bytes) -> tuple[Obj, str]:
     """
     try:
         text = raw.decode("utf-8")
+        value = _DECODER.decode(text)
     except UnicodeDecodeError as error:
         raise Flaw(f"byte {error.start} isn't UTF-8") from None
-    value, end = _value(text, _skip(text, 0), 1)
+    except json.JSONDecodeError as error:
+        raise Flaw(f"it isn't JSON at character {error.pos}") from None
+    except RecursionError:
+        raise _too_deep() from None
     if not isinstance(value, Obj):
         raise Flaw("the root isn't a JSON object")
-    if _skip(text, end) != len(text):
-        raise Flaw(f"there is more than white space after the JSON object, at character {end}")
+    if "\\u" in text or text.count("{") + text.count("[") > MAX_DEPTH:  # otherwise there is no surrogate, and no depth over 64
+        _check(value, 1)
+    value.text = text
     return value, text
+
+
+def spans(text: str, at: int = 0) -> Spans:
+    """The position of each member of the object that begins at `at`, in a text that was parsed."""
+    found: Spans = {}
+    name, start, value, depth = "", 0, 0, 0
+    for token in _TOKEN.finditer(text, at):
+        sign = token.group()
+        if sign in ("{", "["):
+            depth += 1
+        elif depth > 1:
+            depth -= 1 if sign in ("}", "]") else 0
+        elif sign == ":":
+            value = token.end()
+        elif sign in (",", "}"):
+            if value:
+                end = value + len(text[value:token.start()].rstrip(WHITE_SPACE))
+                found[name] = (start, end - len(text[value:end].lstrip(WHITE_SPACE)), end)
+            if sign == "}":
+                break
+            value = 0
+        elif not value:
+            name, start = json.loads(sign), token.start()
+    return found
 
 
 def count(value: Any) -> int:
@@ -63,88 +103,42 @@ def count(value: Any) -> int:
 
 def dump(value: Any) -> str:
     """Compact JSON that keeps characters beyond ASCII. Raises TypeError or ValueError for what JSON can't represent."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return _ENCODER.encode(value)
 
 
-def _skip(text: str, at: int) -> int:
-    """The next character that isn't white space."""
-    while text[at:at + 1] in _SPACE:
-        at += 1
-    return at
+def _object(members: list[tuple[str, Any]]) -> Obj:
+    obj = Obj(members)
+    if len(obj) < len(members):
+        raise Flaw("an object has two members of one name")
+    return obj
 
 
-def _value(text: str, at: int, depth: int) -> tuple[Any, int]:
-    first = text[at:at + 1]
-    if first == '"':
-        return _string(text, at)
-    if first in ("{", "["):
+def _integer(token: str) -> int | float:
+    """An integer token isn't -0. A token of over 17 characters is above 2^53."""
+    return int(token) if token != "-0" and len(token) <= 17 else float(token)
+
+
+def _constant(token: str) -> NoReturn:
+    raise Flaw(f"{token} isn't JSON")
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_int=_integer, parse_constant=_constant)
+
+
+def _check(value: Any, depth: int) -> None:
+    """Refuses lone surrogates and a depth over 64."""
+    if isinstance(value, str):
+        if _SURROGATE.search(value):
+            raise Flaw("a string has a lone surrogate")
+    elif isinstance(value, (dict, list)):
         if depth > MAX_DEPTH:
-            raise Flaw(f"arrays and objects are nested deeper than {MAX_DEPTH} at character {at}")
-        return _object(text, at, depth) if first == "{" else _array(text, at, depth)
-    for literal, value in _LITERALS:
-        if text.startswith(literal, at):
-            return value, at + len(literal)
-    match = _NUMBER.match(text, at)
-    if not match:
-        raise Flaw(f"there is no JSON value at character {at}")
-    token = match.group()
-    # An integer token has no fraction and no exponent, and isn't -0. A token of over 17 characters is above 2^53.
-    integer = match.group(1) is None and match.group(2) is None and token != "-0" and len(token) <= 17
-    return int(token) if integer else float(token), match.end()
+            raise _too_deep()
+        for child in (*value, *value.values()) if isinstance(value, dict) else value:
+            _check(child, depth + 1)
 
 
-def _string(text: str, at: int) -> tuple[str, int]:
-    match = _STRING.match(text, at)
-    if not match:
-        raise Flaw(f"there is no JSON string at character {at}")
-    token = match.group()
-    if "\\" not in token:  # UTF-8 has no surrogates
-        return token[1:-1], match.end()
-    value: str = json.loads(token)  # decodes escapes only: the token is known to match the grammar
-    if _SURROGATE.search(value):
-        raise Flaw(f"the string at character {at} has a lone surrogate")
-    return value, match.end()
-
-
-def _array(text: str, at: int, depth: int) -> tuple[list[Any], int]:
-    items: list[Any] = []
-    at = _skip(text, at + 1)
-    if text[at:at + 1] == "]":
-        return items, at + 1
-    while True:
-        value, end = _value(text, at, depth + 1)
-        items.append(value)
-        at, closed = _separator(text, end, "]")
-        if closed:
-            return items, at
-
-
-def _object(text: str, at: int, depth: int) -> tuple[Obj, int]:
-    obj = Obj()
-    at = _skip(text, at + 1)
-    if text[at:at + 1] == "}":
-        return obj, at + 1
-    while True:
-        name, colon = _string(text, at)
-        colon = _skip(text, colon)
-        if text[colon:colon + 1] != ":":
-            raise Flaw(f"there is no colon at character {colon}")
-        if name in obj:
-            raise Flaw(f"the member at character {at} has the name of another member of its object")
-        start = _skip(text, colon + 1)
-        obj[name], end = _value(text, start, depth + 1)
-        obj.spans[name] = (at, start, end)
-        at, closed = _separator(text, end, "}")
-        if closed:
-            return obj, at
-
-
-def _separator(text: str, at: int, closing: str) -> tuple[int, bool]:
-    """Moves past a comma to the next element (False), or past the closing bracket (True)."""
-    at = _skip(text, at)
-    if text[at:at + 1] not in (closing, ","):
-        raise Flaw(f"there is neither a comma nor a closing bracket at character {at}")
-    return (at + 1, True) if text[at] == closing else (_skip(text, at + 1), False)
+def _too_deep() -> Flaw:
+    return Flaw(f"arrays and objects are nested deeper than {MAX_DEPTH}")
 
 
 def is_integer(value: object) -> TypeGuard[int]:

@@ -26,7 +26,7 @@ from typing import Any, Mapping
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from ._json import Obj, is_integer, parse, unb64
+from ._json import Obj, Spans, is_integer, parse, spans, unb64
 from ._keys import Key, key_id, load_key
 from ._log_line import NAME, Fault, KeyChange, members
 from ._xwing import PUBLIC_SIZE
@@ -138,7 +138,7 @@ def check_plain(last: Obj, text: str, history: bytes) -> None:
     members(last, {"v", "keys", "digest"})
     if not isinstance(last["keys"], list):
         raise Flaw("keys isn't an array")
-    if unb64(last["digest"], 32, "digest") != hashlib.sha256(history + _value(last, "keys", text)).digest():
+    if unb64(last["digest"], 32, "digest") != hashlib.sha256(history + _value(last.spans, "keys", text)).digest():
         raise Fault("wrongDigest", "the digest isn't that of the rows and the keys")
 
 
@@ -200,7 +200,7 @@ def described(locks: tuple[Lock, ...]) -> str:
 def unlock(last: Obj, text: str, locks: tuple[Lock, ...], history: bytes, passphrase: str) -> list[Any]:
     """The private JWKs, after the rows before were authenticated."""
     sealed = last["sealed"]
-    aad = KEYS_AAD + _value(sealed, "locks", text) + b"\0" + history
+    aad = KEYS_AAD + _value(spans(text, last.spans["sealed"][1]), "locks", text) + b"\0" + history
     data_key = _open(_keyset_key(locks, passphrase), unb64(sealed["dataKey"], 60), DATA_KEY_AAD)
     root, _ = parse(_open(data_key, unb64(sealed["keys"]), aad))
     members(root, {"keys", "history"})
@@ -243,9 +243,9 @@ def _open(key: bytes, sealed: bytes, aad: bytes) -> bytes:
         raise Fault("notAuthentic", "the keyset was changed after it was encrypted") from None
 
 
-def _value(owner: Obj, name: str, text: str) -> bytes:
+def _value(found: Spans, name: str, text: str) -> bytes:
     """The bytes of a member's value."""
-    _, start, end = owner.spans[name]
+    _, start, end = found[name]
     return text[start:end].encode()
 
 

@@ -21,7 +21,7 @@ import unicodedata
 from dataclasses import dataclass, field
 from typing import Any, Callable, Mapping
 
-from ._json import MAX_INTEGER, Obj, is_integer, parse, unb64
+from ._json import MAX_INTEGER, Obj, is_integer, parse, spans, unb64
 from ._keys import is_topic
 from .errors import Flaw
 from .keysets import MOMENTS, seconds
@@ -246,7 +246,7 @@ def _policy(value: Any, text: str) -> Obj:
     if not is_integer(found["keep"]) or not 1 <= found["keep"] <= MAX_KEEP:
         raise Flaw(f"keep isn't an integer of 1 to {MAX_KEEP}")
     if "requireCoverage" in found:
-        _, start, end = found.spans["requireCoverage"]
+        _, start, end = spans(text, spans(text)["policy"][1])["requireCoverage"]
         if not _PERCENT.fullmatch(text[start:end]) or not 0 <= found["requireCoverage"] <= 100:
             raise Flaw("requireCoverage isn't a number of 0 to 100 with at most three decimals")
     return found

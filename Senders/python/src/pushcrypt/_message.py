@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Mapping, Union
 
-from ._json import Obj, b64, count, dump, is_integer, parse, unb64
+from ._json import WHITE_SPACE, Obj, count, dump, is_integer, parse, unb64
 from .errors import Flaw
 
 WINDOW_IN_SECONDS = 30 * 24 * 3600  # from iat to the latest exp
@@ -55,9 +55,7 @@ def is_visible(text: object) -> bool:
 
 def has_text(alert: Any) -> bool:
     """Whether an alert is a visible string, or has a visible title, subtitle, body, loc-key or title-loc-key."""
-    if isinstance(alert, dict):
-        return any(is_visible(alert.get(name)) for name in _TEXTS)
-    return is_visible(alert)
+    return any(is_visible(alert.get(name)) for name in _TEXTS) if isinstance(alert, dict) else is_visible(alert)
 
 
 @dataclass(frozen=True, repr=False)
@@ -74,7 +72,7 @@ class Payload:
         if len(raw.rstrip(b" ")) > MAX_PAYLOAD:
             raise Flaw(f"it has more than {MAX_PAYLOAD:,} bytes")
         root, text = parse(raw)
-        if count(root) > MAX_VALUES:
+        if len(text) > MAX_VALUES and count(root) > MAX_VALUES:  # each value has a character
             raise Flaw(f"it has more than {MAX_VALUES:,} JSON values")
         aps = root.get("aps")
         if not isinstance(aps, Obj) or not has_text(aps.get("alert")):
@@ -87,15 +85,20 @@ class Payload:
     def to_seal(cls, raw: bytes) -> Payload:
         """Reads an inner payload to seal. iOS runs no extension for a Live Activity, so sealed it would never update."""
         payload = cls.read(raw)
-        activity = (payload.aps.get(name) for name in ("content-state", "attributes", "attributes-type"))
+        activity = [payload.aps[name] for name in ("content-state", "attributes", "attributes-type") if name in payload.aps]
         if any(value is not None for value in activity) or payload.aps.get("event") in ("start", "update", "end"):
             raise Flaw("it is that of a Live Activity, which can't be sealed: send it without private content")
         return payload
 
     def with_header(self, header: str) -> bytes:
         """Adds the header as the last member of the root, and changes no other byte."""
-        end = max(value_end for _, _, value_end in self.root.spans.values())
+        end = len(self.text[:self.text.rindex("}")].rstrip(WHITE_SPACE))
         return f'{self.text[:end]},"pushcrypt":{header}{self.text[end:]}'.encode("utf-8")
+
+    def aps_with_header(self, header: str) -> bytes:
+        """The message without custom members."""
+        _, start, end = self.root.spans["aps"]
+        return f'{{"aps":{self.text[start:end]},"pushcrypt":{header}}}'.encode("utf-8")
 
     def without_header(self) -> str:
         """Removes the header with the comma before it (the first member: the comma after it) and the padding."""
@@ -113,22 +116,24 @@ class Payload:
 class Header:
     """"pushcrypt": {"id": base64url of 16 bytes, "iat": seconds, "exp": seconds [, EXTRAS]}"""
 
-    id: bytes
+    id: str
     iat: int
     exp: int
     extras: dict[str, Any]
 
     def text(self) -> str:
-        return dump({"id": b64(self.id), "iat": self.iat, "exp": self.exp, **self.extras})
+        extras = "," + dump(self.extras)[1:] if self.extras else "}"
+        return f'{{"id":"{self.id}","iat":{self.iat},"exp":{self.exp}{extras}'
 
     @classmethod
     def read(cls, member: Any, authenticated: bool, has_badge: bool) -> Header:
         if not isinstance(member, Obj):
             raise Flaw("pushcrypt isn't an object")
-        identifier, iat, exp = unb64(member.get("id"), ID_SIZE, "id"), member.get("iat"), member.get("exp")
+        iat, exp = member.get("iat"), member.get("exp")
+        unb64(member.get("id"), ID_SIZE, "id")
         if not is_integer(iat) or not is_integer(exp) or not iat < exp <= iat + WINDOW_IN_SECONDS:
             raise Flaw("iat or exp isn't an integer, or exp isn't within 30 days after iat")
-        return cls(identifier, iat, exp, check_extras(member, authenticated, has_badge))
+        return cls(member["id"], iat, exp, check_extras(member, authenticated, has_badge))
 
 
 # --- Extras ------------------------------------------------------------------------------------------------------------------

@@ -4,10 +4,11 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Callable, Iterable, Sequence
 
 from . import _carriers
-from ._json import Obj, dump, is_integer
+from ._json import Obj, dump, is_integer, spans
 from ._message import Payload, is_visible
 from .errors import SealError
 
@@ -36,7 +37,9 @@ class Placeholder:
     loc_args: Sequence[str] = ()
     launch_image: str | None = None
 
-    def json(self) -> str:
+    @cached_property
+    def _members(self) -> dict[str, Any]:
+        """Apple's members of an alert. Raises SealError `invalidPlaceholder`."""
         sufficient = (self.title, self.subtitle, self.body, self.title_loc_key, self.loc_key)
         if not any(map(is_visible, sufficient)):
             raise SealError("invalidPlaceholder", "the placeholder has no text that a person can see: without one, iOS doesn't run "
@@ -54,7 +57,12 @@ class Placeholder:
                 raise SealError("invalidPlaceholder", f"{name} isn't a sequence of strings")
         given: dict[str, Any] = {name: text for name, text in texts.items() if text}
         given.update((name, list(values)) for name, values in arguments.items() if values)
-        return dump(given)
+        return given
+
+    @cached_property
+    def _json(self) -> str:
+        """The alert. Raises SealError `invalidPlaceholder`."""
+        return dump(self._members)
 
 
 @dataclass(frozen=True)
@@ -70,8 +78,8 @@ class Frame:
         head, tail = f'{{"v":1,"kid":"{kid}","sealed":"', f'","skid":"{skid}"}}' if skid is not None else '"}'
         if carrier == "text":
             head, tail = '"' + head.replace('"', '\\"'), tail.replace('"', '\\"') + '"'
-        names = "{".join(f'"{name}":' for name in path)
-        return cls(b'{"aps":' + aps + f",{names}{head}".encode("ascii"), (tail + "}" * len(path)).encode("ascii"))
+        names = '":{"'.join(path)
+        return cls(b'{"aps":%b,"%b":%b' % (aps, names.encode(), head.encode()), (tail + "}" * len(path)).encode())
 
     @property
     def size(self) -> int:
@@ -80,11 +88,19 @@ class Frame:
     def around(self, sealed: str) -> bytes:
         return self.head + sealed.encode("ascii") + self.tail
 
+    def size_around(self, count: int) -> int:
+        """The bytes of the outer payload with this number of sealed bytes."""
+        return self.size + (4 * count + 2) // 3
+
+    def capacity(self, limit: int) -> int:
+        """The sealed bytes that fit: floor(3 (l - f) / 4)"""
+        return (limit - self.size) * 3 // 4
+
 
 def outer_aps(payload: Payload, placeholder: Placeholder, exposed: Iterable[str], quiet: bool) -> bytes:
     """The placeholder, mutable-content, and the exposed members as copies of their text."""
     names = _checked_names(exposed, quiet)
-    parts = ['"alert":' + placeholder.json(), '"mutable-content":1']
+    parts = ['"alert":' + placeholder._json, '"mutable-content":1']
     if "sound" not in names and not quiet and payload.aps.get("sound") not in (None, "", {}):
         parts.append('"sound":"default"')
     if "content-available" not in names and is_one(payload.aps.get("content-available")):
@@ -116,7 +132,7 @@ def _exposed_text(payload: Payload, name: str) -> str:
         raise SealError("notExposable", f"the payload's aps has no {name} to expose")
     if not _EXPOSED_TYPES.get(name, _is_scalar)(payload.aps[name]):
         raise SealError("notExposable", f"the type of aps.{name} isn't one that can be exposed")
-    _, start, end = payload.aps.spans[name]
+    _, start, end = spans(payload.text, payload.root.spans["aps"][1])[name]
     return payload.text[start:end]
 
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import time
+from typing import Protocol, runtime_checkable
 
 from . import _keys
 from ._envelope import proof
@@ -154,6 +155,14 @@ class _SigningKey(_KeyHolder):
         return self._key.record()
 
 
+@runtime_checkable
+class Signer(Protocol):
+    """Gives the key that signs a push: a `SenderKey`, or a `pushcrypt.keyset_watcher.KeysetWatcher`, whose key changes."""
+
+    def sender_key(self, at: float | None = None) -> SenderKey:
+        """The key that signs now, or at a Unix time. Raises KeyRecordError: `noKeySeals`, `wrongKind`."""
+
+
 class SenderKey(_SigningKey):
     """A sender's private key, Ed25519, which signs messages."""
 
@@ -172,6 +181,10 @@ class SenderKey(_SigningKey):
     def from_keyset(cls, keyset: Keyset, *, at: float | None = None) -> SenderKey:
         """Chooses the key of a private set that signs now, or at another Unix time. Raises KeyRecordError: also `noKeySeals`."""
         return cls(_signing_key(_primary(keyset, at), "sender"))
+
+    def sender_key(self, at: float | None = None) -> SenderKey:
+        """The key itself, at any time."""
+        return self
 
 
 class PublisherKey(_SigningKey):

@@ -12,7 +12,7 @@ from typing import Any, Callable, Iterable, Mapping, Sequence, Union
 
 from . import _carriers, _envelope, _senders
 from ._carriers import Carrier
-from ._json import Obj, b64, is_integer, parse, raw_bytes, unb64
+from ._json import Obj, is_integer, parse, raw_bytes, unb64
 from ._keys import Key, checked_topic
 from ._message import AHEAD_IN_SECONDS, WINDOW_IN_SECONDS, Header, Payload, has_text
 from ._outer import is_one
@@ -239,4 +239,4 @@ def _opened(message: bytes, proof: int, skid: str | None, sender: bytes, now: in
         raise OpenError("expired", "the message has expired")
     if header.iat > now + AHEAD_IN_SECONDS:
         raise OpenError("notYetValid", "the message is from the future: a clock is wrong")
-    return OpenedPush(inner.without_header(), b64(header.id), header.iat, header.exp, skid, proof, sender, header.extras)
+    return OpenedPush(inner.without_header(), header.id, header.iat, header.exp, skid, proof, sender, header.extras)

@@ -5,24 +5,26 @@ import hmac
 import json
 import os
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any, Callable, Iterable, Literal, Union
 
 from . import _carriers, _envelope
 from ._carriers import Carrier
-from ._json import MAX_INTEGER, b64, is_integer
+from ._json import MAX_INTEGER, b64
 from ._keys import RANK, Key, checked_topic, lp16
 from ._message import (
     ID_SIZE, WINDOW_IN_SECONDS, Header, Payload, PayloadText, check_extras, has_instructions, payload_bytes,
 )
 from ._outer import MAX_LIMIT, Frame, Placeholder, outer_aps
-from .blobs import Attachment, Offload
-from .errors import Flaw, SealError
-from .keys import Recipient, SenderKey
+from .blobs import Attachment, Offload, SealedOffload, offloaded
+from .errors import Flaw, KeyRecordError, SealError
+from .keys import Recipient, SenderKey, Signer
 
 #: A multiple in bytes, to the limit, or not at all.
 Padding = Union[int, Literal["limit"], None]
+#: Gets the blob of a payload that doesn't fit, and returns its https URL.
+Oversize = Callable[[SealedOffload], str]
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,8 @@ class Push:
     carrier: Carrier = "apns"
     collapse_id: str | None = None
     sealed_at: int = 0
+    offloaded: SealedOffload | None = None
+    """The blob of a payload that didn't fit. Upload it before you send the push."""
 
     @property
     def headers(self) -> dict[str, str]:
@@ -85,16 +89,19 @@ class Push:
 class Sealer:
     """Seals the pushes to one app. It is immutable and may be used from any thread."""
 
-    def __init__(self, topic: str, *, signer: SenderKey | None = None, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, topic: str, *, signer: Signer | None = None, clock: Callable[[], float] = time.time) -> None:
         """`topic` is the app's bundle identifier. With another topic than the app's, every push shows its placeholder.
 
-        `signer` signs every push, for apps that pin this sender. Raises KeyRecordError `invalidTopic`.
+        `signer` signs every push, for apps that pin this sender: a `SenderKey`, or a `KeysetWatcher`. Raises KeyRecordError:
+        `invalidTopic`, and of a watcher `wrongKind`, `noKeySeals`.
         """
-        if signer is not None and not isinstance(signer, SenderKey):
-            raise TypeError("signer isn't a SenderKey: SenderKey.from_jwk reads one")
+        if signer is not None and not isinstance(signer, Signer):
+            raise TypeError("signer isn't a SenderKey or a KeysetWatcher: SenderKey.from_jwk reads a key")
         self._topic = checked_topic(topic)
         self._signer = signer
         self._clock = clock
+        if signer is not None:
+            signer.sender_key(clock())  # a backend that can't sign should not start
 
     def seal(
         self, payload: PayloadText, *, to: Recipient, placeholder: Placeholder, padding: Padding = 128,
@@ -102,7 +109,7 @@ class Sealer:
         expires_after: timedelta | int = WINDOW_IN_SECONDS, exposed: Iterable[str] = (), campaign: str | None = None,
         retract: Iterable[str] = (), quiet: bool = False, badge_add: int | None = None,
         attachments: Iterable[Attachment] = (), offload: Offload | None = None, self_test: bool = False,
-        minimum_suite: int | None = None, bare: bool = False,
+        minimum_suite: int | None = None, bare: bool = False, oversize: Oversize | None = None,
     ) -> Push:
         """Encrypts a payload, an object with `aps` or its JSON, which is sealed byte for byte.
 
@@ -116,14 +123,20 @@ class Sealer:
         `self_test` asks the extension for a report that it works.
         `minimum_suite` refuses a recipient whose suite ranks below it: 3 demands a key that resists quantum computers.
         `bare` allows a shared key that isn't the key of one device: everyone who has that key can open the push.
+        `oversize` seals a payload that doesn't fit as a blob, which the device fetches. It gets the blob, and returns the https URL
+        at which devices will find it. `Push.offloaded` is the blob, and the push itself has the payload's `aps`, which is shown if
+        the device can't fetch the blob. If `aps` doesn't fit either: call `seal_offload` with the payload, and give `offload` with
+        a payload whose text you have shortened.
 
-        Raises SealError.
+        Raises SealError, and what `oversize` raises.
         """
         if not isinstance(to, Recipient):
             raise TypeError("to isn't a Recipient: Recipient.from_jwk reads a registration record")
         if not isinstance(placeholder, Placeholder):
             raise TypeError("placeholder isn't a Placeholder: Placeholder(body=...) makes one of a text")
-        key = to._key
+        if oversize is not None and not callable(oversize):
+            raise TypeError("oversize isn't a function that gets a blob and returns its URL")
+        key, now = to._key, self._clock()
         lifetime = _lifetime(expires_after)
         limit = MAX_LIMIT - _carriers.RESERVED[_carriers.checked(carrier)] if limit is None else limit
         _check_limits(limit, padding)
@@ -131,42 +144,58 @@ class Sealer:
         _check_flags(quiet=quiet, self_test=self_test, bare=bare)
         _check_key(key, minimum_suite, bare)
         extras = _extras(attachments, offload, self_test, retract, quiet, badge_add)
-        if has_instructions(extras) and not _envelope.proof(key, self._signer is not None):
+        signer = self._signing_key(now)
+        if has_instructions(extras) and not _envelope.proof(key, signer is not None):
             raise SealError("notAuthenticated", f"everyone can seal to key {to.kid}, so its device ignores retract, quiet, "
                             "badge_add and avatars: sign the push, or use a registration record with a psk")
         inner = _inner(payload)
         if badge_add is not None and ("badge" in inner.aps or (offload is not None and offload.sets_badge)):
             raise SealError("invalidPayload", "the payload has aps.badge, and badge_add adds to the badge: only one is allowed")
-        header = self._header(key, campaign, lifetime, extras)
+        header = _header(key, campaign, int(now), lifetime, extras)
         exposed = exposed if isinstance(exposed, str) else list(exposed)
         aps = outer_aps(inner, placeholder, exposed, quiet)
-        _carriers.check_fields(carrier, json.loads(placeholder.json()), exposed, inner.aps)
-        frame = Frame.of(aps, key.kid, self._signer.kid if self._signer is not None else None, carrier)
-        body = self._sealed(inner.with_header(header.text()), frame, key, limit, padding)
-        return Push(body, b64(header.id), header.exp, self._topic, quiet, carrier, collapse_id, header.iat)
-
-    def _header(self, key: Key, campaign: str | None, lifetime: int, extras: dict[str, Any]) -> Header:
-        now = int(self._clock())
-        if not 0 <= now <= MAX_INTEGER - lifetime:
-            raise SealError("invalidOption", "the clock's time can't be represented")
-        identifier = os.urandom(ID_SIZE) if campaign is None else campaign_id(campaign, key)
-        try:
-            check_extras({**extras, "id": b64(identifier)})
-        except Flaw as flaw:
-            raise SealError("invalidOption", flaw.reason) from None
-        return Header(identifier, now, now + lifetime, extras)
-
-    def _sealed(self, message: bytes, frame: Frame, key: Key, limit: int, padding: Padding) -> bytes:
-        # capacity = ⌊3 (l − f) / 4⌋ − header − 16 − (64 if signed)
-        overhead = _envelope.overhead(key, self._signer is not None)
-        capacity = (limit - frame.size) * 3 // 4 - overhead
+        _carriers.check_fields(carrier, placeholder._members, exposed, inner.aps)
+        frame = Frame.of(aps, key.kid, signer.kid if signer is not None else None, carrier)
+        overhead = _envelope.overhead(key, signer is not None)
+        capacity = frame.capacity(limit) - overhead
+        message, blob = inner.with_header(header.text()), None
+        if len(message) > capacity and oversize is not None and offload is None:
+            blob = offloaded(inner)
+            message = inner.aps_with_header(_offloading(header, blob.at(oversize(blob))).text())
         if len(message) > capacity:
-            needed = frame.size + (4 * (len(message) + overhead) + 2) // 3
-            raise SealError("tooLarge", f"the sealed payload takes {needed} bytes and the limit is {limit}: shorten it, or "
-                            "offload it with seal_offload", needed, limit)
+            needed = frame.size_around(len(message) + overhead)
+            raise SealError("tooLarge", f"the sealed payload takes {needed} bytes and the limit is {limit}: shorten its text, or "
+                            "give oversize to offload the payload", needed, limit)
         message = message.ljust(_padded(len(message), padding, capacity), b" ")
-        signer = self._signer._key if self._signer is not None else None
-        return frame.around(b64(_envelope.seal(key, signer, self._topic, message)))
+        body = frame.around(b64(_envelope.seal(key, signer, self._topic, message)))
+        return Push(body, header.id, header.exp, self._topic, quiet, carrier, collapse_id, header.iat, blob)
+
+    def _signing_key(self, now: float) -> Key | None:
+        try:
+            return self._signer.sender_key(now)._key if self._signer is not None else None
+        except KeyRecordError as error:
+            raise SealError(error.code, error.reason) from None
+
+
+def _header(key: Key, campaign: str | None, now: int, lifetime: int, extras: dict[str, Any]) -> Header:
+    if not 0 <= now <= MAX_INTEGER - lifetime:
+        raise SealError("invalidOption", "the clock's time can't be represented")
+    identifier = b64(os.urandom(ID_SIZE) if campaign is None else campaign_id(campaign, key))
+    return _checked(Header(identifier, now, now + lifetime, extras))
+
+
+def _offloading(header: Header, offload: Offload) -> Header:
+    if "quiet" in header.extras:
+        raise SealError("invalidOption", "a quiet push can't have an offloaded payload, and this one doesn't fit")
+    return _checked(replace(header, extras={**header.extras, "offload": offload.members()}))
+
+
+def _checked(header: Header) -> Header:
+    try:
+        check_extras({**header.extras, "id": header.id})
+    except Flaw as flaw:
+        raise SealError("invalidOption", flaw.reason) from None
+    return header
 
 
 def campaign_id(campaign: str, key: Key) -> bytes:
