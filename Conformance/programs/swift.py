@@ -1,8 +1,11 @@
 """The tool `pushcrypt`, and so the Swift libraries, behind the wire of the kit: pushcrypt-conformance python3 swift.py PUSHCRYPT
 
-It starts `pushcrypt seal --stream`, `open --stream` and `registrations --stream`, once for each set of options. What no line of these
-streams can carry is unsupported: a payload with line breaks or 64 levels, the keys and states of a set, the state after a signed set, the
-answer to a challenge, blobs, offloaded payloads, and the details of an opened push.
+It starts `pushcrypt seal --stream`, `open --stream` and `registrations --stream`, once for each set of options, and for what no line can
+carry (a line break, 64 levels, a blob) the command without `--stream`. What no command has is unsupported: the keys and states of a set,
+the state after a signed set, the answer to a challenge, offloaded payloads, and the details of an opened push.
+
+`open --stream` writes a line break of the restored payload as a space, so payloads with spaces are opened again without it. With
+--as-streamed behind PUSHCRYPT they aren't.
 """
 from __future__ import annotations
 
@@ -24,9 +27,14 @@ Request = dict[str, Any]
 MAX_STREAMS = 24
 SUITES = {1: "p256", 2: "x25519", 3: "xwing", 4: "xwing"}
 LAST_TIME = 253_402_300_799  # the end of the year 9999, the last that --at takes
-REASON = {"op": "an operation that no stream has", "lines": "a payload with a line break, which ends a line", "suite": "suite 3",
-          "levels": "a payload of 64 levels, which are 65 in a line", "time": "a time after the year 9999",
+REASON = {"op": "an operation that no command has", "suite": "suite 3", "time": "a time after the year 9999",
+          "line": "an outer payload that no line takes",
+          "alert": "a placeholder that no option takes, around a payload that no line takes",
           "details": "the details of an opened push", "senders": "signed and unsigned sets in one stream"}
+#: The options of `seal` for the members of a line.
+OPTIONS = {"device": "--device", "campaign": "--id-from", "badgeAdd": "--badge-add", "carrier": "--carrier", "expires": "--expires"}
+ALERT = {"title": "--placeholder-title", "body": "--placeholder-body", "title-loc-key": "--placeholder-title-loc-key",
+         "loc-key": "--placeholder-body-loc-key"}
 
 
 class Unsupported(Exception):
@@ -66,8 +74,8 @@ class Stream:
 
 
 class Tool:
-    def __init__(self, path: str, folder: Path) -> None:
-        self._path, self._folder = path, folder
+    def __init__(self, path: str, folder: Path, as_streamed: bool = False) -> None:
+        self._path, self._folder, self._as_streamed = path, folder, as_streamed
         self._streams: collections.OrderedDict[tuple[str, ...], Stream] = collections.OrderedDict()
         self._record = json.dumps(RecipientKey.generate().registration_record())
 
@@ -102,6 +110,16 @@ class Tool:
             raise Refused(code)
         return answer, text
 
+    def run(self, *arguments: str, given: bytes = b"") -> tuple[bytes, str]:
+        """The output and the messages of the command without a stream. Raises Refused or Unsupported."""
+        done = subprocess.run([self._path, *arguments], input=given, capture_output=True)
+        told = done.stderr.decode("utf-8", "replace")
+        if done.returncode == 69:
+            raise Unsupported(REASON["suite"])
+        if done.returncode != 0:
+            raise Refused(f"exit status {done.returncode}: {told.strip()[:200]}")
+        return done.stdout, told
+
     def signing(self, request: Request) -> list[str]:
         return ["--sign-with", self.file(request["signWith"])] if "signWith" in request else []
 
@@ -129,20 +147,31 @@ class Tool:
             members["expires"] = f"{request['expires']}s"
         to = request["to"]
         is_record = "\n" not in to and not to.startswith('{"keys"')
-        if not is_record:
+        if not is_record or not has_line(request["payload"]):
             options += ["--to", self.file(to)]
+        if not has_line(request["payload"]):
+            return self.seal_once(options, members, request)
         line = self.line(members, payload=request["payload"], **({"to": to} if is_record else {}))
         answer, text = self.ask("seal", options, line)
         _, start, end = answer.spans["payload"]
         return {"payload": text[start:end], "id": answer["pushcrypt"]["id"], "expiresAt": answer["pushcrypt"]["expiresAt"]}
 
+    def seal_once(self, options: list[str], members: Request, request: Request) -> Request:
+        alert = request["placeholder"]
+        if not set(alert) <= set(ALERT):
+            raise Unsupported(REASON["alert"])
+        given = [(ALERT[name], text) for name, text in alert.items()]
+        given += [(OPTIONS[name], str(value)) for name, value in members.items() if name in OPTIONS]
+        given += [("--retract", one) for one in members.get("retract", [])]
+        given += [("--expose", ",".join(members["expose"]))] if "expose" in members else []
+        options = [*options, *(f"{name}={value}" for name, value in given), *(["--quiet"] if members.get("quiet") else []), "--show-id"]
+        out, told = self.run("seal", *options, given=request["payload"].encode("utf-8", "surrogatepass"))
+        identifier = told.split("pushcrypt: id ")[1].split()[0]
+        return {"payload": out.decode().removesuffix("\n"), "id": identifier, "expiresAt": request["at"] + request.get("expires", 2_592_000)}
+
     @staticmethod
     def line(members: Request, **raw: str) -> str:
         """A line with members whose text stays as it is."""
-        if any("\n" in text for text in raw.values()):
-            raise Unsupported(REASON["lines"])
-        if levels(raw["payload"]) == 64:
-            raise Unsupported(REASON["levels"])
         parts = [f"{json.dumps(name)}:{text}" for name, text in raw.items()]
         return "{" + ",".join(parts + [f"{json.dumps(name)}:{json.dumps(value)}" for name, value in members.items()]) + "}"
 
@@ -154,26 +183,37 @@ class Tool:
         if isinstance(senders, list) and len({"keys" in one for one in senders}) > 1:
             raise Unsupported(REASON["senders"])
         for one in [{"keys": senders}] if isinstance(senders, str) else senders or []:
-            options += ["--trust", self.file(one["keys"] if "keys" in one else decoded(one["document"]))]
+            options += ["--trust", self.file(one["keys"] if "keys" in one else unb64(one["document"]).decode("utf-8", "surrogateescape"))]
             options += ["--pins", self.file(one["pins"])] if "pins" in one else []
         for carrier in request.get("carriers", []):
             options += ["--carrier", carrier]
+        if not has_line(request["payload"]):
+            raise Unsupported(REASON["line"])
         try:
             answer, text = self.ask("open", options, self.line({}, payload=request["payload"]))
         except Refused as refused:
             raise Refused("malformed" if str(refused) == "malformedLine" else str(refused)) from None
         _, start, end = answer.spans["payload"]
-        told = answer["pushcrypt"]
-        self.check_lines(text[start:end], options, request["payload"])
+        told, restored = answer["pushcrypt"], text[start:end]
+        if " " in restored and not self._as_streamed:
+            restored = self.run("open", *options, given=request["payload"].encode("utf-8", "surrogatepass"))[0].decode().removesuffix("\n")
         wanted = ("id", "expiresAt", "retract", "quiet", "badgeAdd")
-        return {"payload": text[start:end], **{name: told[name] for name in wanted if name in told}}
+        return {"payload": restored, **{name: told[name] for name in wanted if name in told}}
 
-    def check_lines(self, restored: str, options: list[str], payload: str) -> None:
-        """A stream writes a line break of the restored payload as a space. The command without --stream writes it as it is."""
-        if " " in restored:
-            done = subprocess.run([self._path, "open", *options], input=payload.encode(), capture_output=True)
-            if b"\n" in done.stdout[:-1]:
-                raise Unsupported(REASON["lines"])
+    def blob(self, request: Request) -> Request:
+        purpose, folder = request["purpose"], Path(tempfile.mkdtemp(dir=self._folder))
+        reference, output = folder / "reference", folder / "output"
+        if "plaintext" in request:
+            kind = ["--type", "a/b"] if purpose == "attachment" else []
+            self.run("blob", "seal", "--reference", str(reference), "--purpose", purpose, "--output", str(output), *kind,
+                     given=unb64(request["plaintext"]))
+            made = json.loads(reference.read_text())
+            return {"blob": b64(output.read_bytes()), "reference": {name: made[name] for name in ("key", "size", "sha256")}}
+        kind = {"type": "a/b"} if purpose == "attachment" else {}
+        reference.touch(0o600)
+        reference.write_text(json.dumps({"url": "https://a", **request["reference"], **kind}))
+        self.run("blob", "open", "--reference", str(reference), "--output", str(output), given=unb64(request["blob"]))
+        return {"plaintext": b64(output.read_bytes())}
 
     def record(self, request: Request) -> Request:
         """The stream reads a record when it makes a challenge."""
@@ -211,7 +251,7 @@ class Tool:
 
     def answered(self, request: Request) -> Request:
         operation = getattr(self, request["op"]) if request["op"] in (
-            "seal", "open", "record", "keys", "challenge", "confirm", "change", "receipt") else None
+            "seal", "open", "blob", "record", "keys", "challenge", "confirm", "change", "receipt") else None
         try:
             if operation is None:
                 raise Unsupported(REASON["op"])
@@ -220,6 +260,11 @@ class Tool:
             return {"unsupported": str(unsupported)}
         except Refused as refused:
             return {"failure": str(refused)}
+
+
+def has_line(payload: str) -> bool:
+    """A line can't carry a line break, and a payload of 64 levels has 65 in a line."""
+    return "\n" not in payload and levels(payload) != 64
 
 
 def levels(text: str) -> int:
@@ -234,13 +279,17 @@ def levels(text: str) -> int:
         return 0
 
 
-def decoded(text: str) -> str:
-    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)).decode("utf-8", "surrogateescape")
+def unb64(text: str) -> bytes:
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
+def b64(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).decode().rstrip("=")
 
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
-        tool = Tool(sys.argv[1] if len(sys.argv) > 1 else "pushcrypt", Path(folder))
+        tool = Tool(sys.argv[1] if len(sys.argv) > 1 else "pushcrypt", Path(folder), "--as-streamed" in sys.argv[2:])
         for line in sys.stdin:
             request = json.loads(line)
             print(json.dumps({"tag": request["tag"], **tool.answered(request)}), flush=True)
