@@ -1,7 +1,5 @@
 package io.github.pushcrypt;
 
-import io.github.pushcrypt.Json.*;
-import java.math.BigDecimal;
 import java.util.*;
 import java.util.stream.Collectors;
 
@@ -22,54 +20,60 @@ public enum Carrier {
     ONE_SIGNAL(128, Map.of("sound", "ios_sound", "badge", "ios_badgeCount", "category", "ios_category", "thread-id", "thread_id",
             "interruption-level", "ios_interruption_level", "relevance-score", "ios_relevance_score",
             "target-content-id", "target_content_identifier", "content-available", "content_available"), "custom", "a", "pushcrypt");
+
     /** The bytes that client and service add at most. */
     final int reserved;
     /** The fields for exposed members of {@code aps}, of a service that writes {@code aps} itself; empty for the others. */
     private final Map<String, String> fields;
     /** The names of the envelope and of the objects around it, from the root. */
     final List<String> place;
+
     Carrier(int reserved, Map<String, String> fields, String... place) {
         this.reserved = reserved;
         this.fields = fields;
         this.place = List.of(place);
     }
-    /** The request to the service of a carrier, to which the device's address and your credentials are added. */
-    public sealed interface Request {}
-    /** To APNs, or a client for it. */
-    public record ApnsRequest(Map<String, String> headers, String body) implements Request {}
-    /** To Firebase, Expo or OneSignal: the members of the JSON, of which those of Firebase are in {@code message}. */
-    public record ServiceRequest(Map<String, Object> members) implements Request {}
+
     /** The outer payload before and behind the characters of {@code sealed}, with the envelope at its place. */
     String[] frame(String aps, String head, String tail) {
         String names = place.stream().map(name -> '"' + name + "\":").collect(Collectors.joining("{"));
         String start = this == TEXT ? '"' + head.replace("\"", "\\\"") : head, end = this == TEXT ? tail.replace("\"", "\\\"") + '"' : tail;
         return new String[] {"{\"aps\":" + aps + "," + names + start, end + "}".repeat(place.size())};
     }
+
     /** Refuses what the service has no field for. */
     void check(Map<String, Object> alert, List<String> exposed, Map<String, Object> aps) {
+        if (fields.isEmpty()) return;
         boolean takesAlert = List.of("title", "subtitle", "body").containsAll(alert.keySet()) && (this != ONE_SIGNAL || alert.containsKey("body"));
+        Flaw.unless(takesAlert, "invalidPlaceholder", "the service takes only the literal texts title, subtitle and body, and OneSignal needs a body");
         boolean takesMembers = fields.keySet().containsAll(exposed) && (!exposed.contains("sound") || aps.get("sound") instanceof String);
-        if (fields.isEmpty() || takesAlert && takesMembers) return;
-        throw takesAlert ? new PushCryptException("notExposable", "the service has no field for an exposed member, or takes only the name of a sound")
-                : new PushCryptException("invalidPlaceholder", "the service takes only the literal texts title, subtitle and body, and OneSignal needs a body");
+        Flaw.unless(takesMembers, "notExposable", "the service has no field for an exposed member, or takes only the name of a sound");
     }
-    Request request(SealedPush push) {
-        if (this == APNS || this == REBUILT) return new ApnsRequest(push.headers(), push.json());
-        Map<String, Object> payload = push.payload(), members = new LinkedHashMap<>();
+
+    Map<String, Object> request(SealedPush push) {
+        Map<String, Object> payload = push.payload();
+        Map<String, String> headers = push.headers();
+        if (this == APNS || this == REBUILT) return Json.map("headers", headers, "payload", payload);
         Map<?, ?> aps = (Map<?, ?>) payload.get("aps");
-        if (fields.isEmpty()) {
-            Map<String, String> headers = push.headers();
-            headers.remove("apns-topic");
-            members.put("apns", Json.map("headers", headers, "payload", this == FCM ? payload : Map.of("aps", aps)));
-            if (this == TEXT) members.put("data", Map.of("pushcrypt", payload.get("pushcrypt")));
-            return new ServiceRequest(Map.of("message", members));
-        }
+        return fields.isEmpty() ? Map.of("message", firebase(payload, aps, headers)) : service(push, payload, aps);
+    }
+
+    private Map<String, Object> firebase(Map<String, Object> payload, Map<?, ?> aps, Map<String, String> headers) {
+        headers.remove("apns-topic");
+        Map<String, Object> apns = Json.map("headers", headers, "payload", this == FCM ? payload : Map.of("aps", aps));
+        return this == FCM ? Map.of("apns", apns) : Json.map("apns", apns, "data", Map.of("pushcrypt", payload.get("pushcrypt")));
+    }
+
+    /** The request to a service that writes {@code aps} itself. */
+    private Map<String, Object> service(SealedPush push, Map<String, Object> payload, Map<?, ?> aps) {
         boolean isExpo = this == EXPO;
         long expiry = push.expiresAt().getEpochSecond(), lifetime = Math.min(expiry - push.sealedAt().getEpochSecond(), 28 * 86_400);
-        members.putAll(isExpo ? Json.map("mutableContent", true, "data", payload.get("body"), "priority", push.isQuiet() ? "normal" : "high", "expiration", expiry)
-                : Json.map("mutable_content", true, "data", ((Map<?, ?>) payload.get("custom")).get("a"), "priority", push.isQuiet() ? 5 : 10, "ttl", lifetime));
+        Map<String, Object> members = isExpo
+                ? Json.map("mutableContent", true, "data", payload.get("body"), "priority", push.isQuiet() ? "normal" : "high", "expiration", expiry)
+                : Json.map("mutable_content", true, "data", ((Map<?, ?>) payload.get("custom")).get("a"), "priority", push.isQuiet() ? 5 : 10,
+                        "ttl", lifetime);
         Map<String, String> texts = isExpo ? Map.of() : Map.of("title", "headings", "body", "contents");
-        ((Map<?, ?>) aps.get("alert")).forEach((name, text) -> members.put(texts.getOrDefault(name, name.toString()), isExpo ? text : Map.of("en", text)));
+        ((Map<?, ?>) aps.get("alert")).forEach((name, text) -> members.put(texts.getOrDefault(name, (String) name), isExpo ? text : Map.of("en", text)));
         fields.forEach((name, field) -> {
             Object value = name.equals("content-available") ? Boolean.TRUE : aps.get(name);
             boolean isLevel = name.equals("interruption-level") && !isExpo;
@@ -79,15 +83,6 @@ public enum Carrier {
         if (!isExpo && aps.get("badge") != null) members.put("ios_badgeType", "SetTo");
         // Otherwise OneSignal adds the default sound.
         if (!isExpo) members.putIfAbsent("ios_sound", "nil");
-        return new ServiceRequest(members);
-    }
-    /** A value as other libraries have it: maps, lists, strings, {@code Long} or {@code BigDecimal}, booleans and null. */
-    static Object plain(Object value) {
-        if (value instanceof Num num) return Json.isInteger(num, Long.MIN_VALUE, Long.MAX_VALUE) ? (Object) num.integer() : new BigDecimal(num.text());
-        if (value instanceof List<?> items) return items.stream().map(Carrier::plain).collect(ArrayList::new, ArrayList::add, ArrayList::addAll);
-        if (!(value instanceof Obj object)) return value;
-        Map<String, Object> members = new LinkedHashMap<>();
-        object.forEach((name, member) -> members.put(name, plain(member)));
         return members;
     }
 }

@@ -3,30 +3,35 @@ package io.github.pushcrypt;
 import static io.github.pushcrypt.Bytes.base64;
 
 import io.github.pushcrypt.Json.Obj;
-import io.github.pushcrypt.PushCryptException.Flaw;
-import java.security.*;
+import java.security.MessageDigest;
 import java.util.*;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /** One key record: a JWK (PROTOCOL section 3). A public key's {@code secret} and a missing psk are null. */
 record Key(KeyType type, String kid, byte[] publicBytes, byte[] secret, byte[] psk, String device, boolean isPublisher) {
+    private static final Pattern DEVICE_ID = Pattern.compile("[A-Za-z0-9_-]{1,64}");
+
     /** Only a device key has a {@code kid} that isn't its own, that of its master. Otherwise it is given as null. */
     Key {
         if (kid == null) kid = base64(Arrays.copyOf(Bytes.sha256(Bytes.utf8(Json.write(thumbprintMembers(type, publicBytes, secret)))), 8));
     }
+
     /** Throws {@link PushCryptException}. If {@code isChecked} is false, the key may be no point of its curve. */
     static Key read(Object jwk, boolean isChecked) {
-        return PushCryptException.reading("malformed", "the key record", () -> read(Json.object(jwk, "it"), isChecked));
+        return Flaw.coded("malformed", "the key record", () -> read(Json.object(jwk, "it"), isChecked));
     }
+
     private static Key read(Obj jwk, boolean isChecked) {
-        jwk.string("kty");
-        jwk.bytes("kid", 8);
-        KeyType type = Arrays.stream(KeyType.values()).filter(one -> one.kty.equals(jwk.get("kty")) && one.alg.equals(jwk.get("alg"))
+        String kty = jwk.string("kty"), kid = base64(jwk.bytes("kid", 8));
+        KeyType type = Stream.of(KeyType.values()).filter(one -> one.kty.equals(kty) && one.alg.equals(jwk.get("alg"))
                 && (one.crv == null || one.crv.equals(jwk.get("crv")))).findFirst().orElse(null);
-        boolean hasRole = type == KeyType.ED25519 && jwk.has("role");
-        if (type == null || hasRole && !"publisher".equals(jwk.get("role"))) throw refusal("unsupportedKey", "its kty, crv, alg or role isn't supported");
+        boolean isPublisher = type == KeyType.ED25519 && jwk.has("role");
+        boolean isKnown = type != null && (!isPublisher || "publisher".equals(jwk.get("role")));
+        Flaw.unless(isKnown, "unsupportedKey", "the key record: its kty, crv, alg or role isn't supported");
         String secretName = type == KeyType.SHARED ? "k" : type == KeyType.XWING ? "priv" : "d";
-        boolean hasOther = List.of("d", "priv").stream().anyMatch(name -> jwk.has(name) && !name.equals(secretName));
-        if (hasOther || jwk.has("psk") && !type.isPair() || jwk.has("device") && type != KeyType.SHARED) throw new Flaw("it has a secret of another type");
+        boolean hasOther = Stream.of("d", "priv").anyMatch(name -> jwk.has(name) && !name.equals(secretName));
+        Flaw.unless(!hasOther && (!jwk.has("psk") || type.isPair()) && (!jwk.has("device") || type == KeyType.SHARED), "it has a secret of another type");
         byte[] publicBytes = switch (type) {
             case P256 -> Bytes.concat(new byte[] {4}, jwk.bytes("x", 32), jwk.bytes("y", 32));
             case XWING -> jwk.bytes("pub", type.size);
@@ -35,26 +40,26 @@ record Key(KeyType type, String kid, byte[] publicBytes, byte[] secret, byte[] p
         };
         byte[] secret = type == KeyType.SHARED || jwk.has(secretName) ? jwk.bytes(secretName, 32) : null;
         byte[] psk = jwk.has("psk") ? jwk.bytes("psk", 32) : null;
-        if (isChecked && !isValid(type, publicBytes, secret)) throw refusal("invalidKey", "its keys aren't valid, or aren't a pair");
-        String device = jwk.has("device") ? SharedKeys.checkedDevice(jwk.string("device")) : null;
-        Key key = new Key(type, device == null ? null : jwk.string("kid"), publicBytes, secret, psk, device, hasRole);
-        if (!key.kid.equals(jwk.get("kid"))) throw refusal("kidMismatch", "its kid isn't that of its key, " + key.kid);
+        boolean isValid = !isChecked || Points.areValid(type, publicBytes, secret);
+        Flaw.unless(isValid, "invalidKey", "the key record: its keys aren't valid, or aren't a pair");
+        String device = jwk.has("device") ? checkedDevice(jwk.string("device")) : null;
+        Key key = new Key(type, device == null ? null : kid, publicBytes, secret, psk, device, isPublisher);
+        Flaw.unless(key.kid.equals(kid), "kidMismatch", "the key record: its kid isn't that of its key, " + key.kid);
         return key;
     }
-    private static PushCryptException refusal(String code, String reason) { return new PushCryptException(code, "the key record: " + reason); }
-    private static boolean isValid(KeyType type, byte[] publicBytes, byte[] secret) {
-        try {
-            return switch (type) {
-                case P256 -> Points.isOnP256(publicBytes) && (secret == null || Points.isScalarOfP256(secret) && type.signsFor(secret, publicBytes));
-                case ED25519 -> Points.isOnEd25519(publicBytes) && (secret == null || type.signsFor(secret, publicBytes));
-                case X25519 -> XWing.isX25519(publicBytes, secret);
-                case XWING -> XWing.isXWing(publicBytes, secret);
-                case SHARED -> true;
-            };
-        } catch (GeneralSecurityException e) {
-            return false;
-        }
+
+    private static String checkedDevice(String device) {
+        Flaw.unless(DEVICE_ID.matcher(device).matches(), "invalidDeviceID", "a device id has 1 to 64 characters of A-Z, a-z, 0-9, _ and -");
+        return device;
     }
+
+    /** K_device = HKDF-SHA256(K_master, salt: empty, "pushcrypt/1 device" ‖ 0x00 ‖ lp16(kid) ‖ lp16(device id), 32) */
+    Key forDevice(String id) {
+        Flaw.unless(type == KeyType.SHARED && device == null, "wrongKind", "only a shared key that isn't a device's derives keys of devices");
+        byte[] info = Bytes.concat(Envelope.label(" device"), Bytes.lp16(kid), Bytes.lp16(checkedDevice(id)));
+        return new Key(type, kid, publicBytes, Bytes.expand(Bytes.hmac(Bytes.EMPTY, secret), info, 32), null, id, false);
+    }
+
     // RFC 7638, RFC 8037, RFC 9964.
     private static Map<String, String> thumbprintMembers(KeyType type, byte[] publicBytes, byte[] secret) {
         return new TreeMap<>(switch (type) {
@@ -65,6 +70,7 @@ record Key(KeyType type, String kid, byte[] publicBytes, byte[] secret, byte[] p
             default -> Map.of("kty", type.kty, "crv", type.crv, "x", base64(publicBytes));
         });
     }
+
     /** The JWK. Without its private part it still has {@code k} and the psk. */
     Map<String, String> record(boolean isPrivate) {
         Map<String, String> members = new LinkedHashMap<>(thumbprintMembers(type, publicBytes, secret));
@@ -75,15 +81,18 @@ record Key(KeyType type, String kid, byte[] publicBytes, byte[] secret, byte[] p
         if (isPublisher) members.put("role", "publisher");
         return members;
     }
+
     /** The kind of a set with the key: {@code recipient}, {@code shared}, {@code sender} or {@code publisher}. */
     String kind() { return type == KeyType.SHARED ? "shared" : type.isPair() ? "recipient" : isPublisher ? "publisher" : "sender"; }
     /** Whether it has what only its owner may have. A shared key's {@code k} is for both sides. */
     boolean hasPrivatePart() { return type != KeyType.SHARED && secret != null; }
     Key publicHalf(boolean keepsPsk) { return new Key(type, null, publicBytes, null, keepsPsk ? psk : null, null, isPublisher); }
+
     /** Whether the whole records are equal, in a time that doesn't depend on the secrets. */
     @Override
     public boolean equals(Object other) {
         return other instanceof Key key && MessageDigest.isEqual(Bytes.utf8(Json.write(record(true))), Bytes.utf8(Json.write(key.record(true))));
     }
+
     @Override public int hashCode() { return kid.hashCode(); }
 }

@@ -27,6 +27,7 @@ enum KeyType {
         publicPrefix = HexFormat.of().parseHex(publicHex);
         privatePrefix = HexFormat.of().parseHex(privateHex);
     }
+
     boolean isPair() { return suite >= 1 && suite <= 3; }
     PublicKey publicKey(byte[] bytes) throws GeneralSecurityException {
         return KeyFactory.getInstance(algorithm).generatePublic(new X509EncodedKeySpec(Bytes.concat(publicPrefix, bytes)));

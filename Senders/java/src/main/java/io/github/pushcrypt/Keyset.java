@@ -1,86 +1,94 @@
 package io.github.pushcrypt;
 
 import io.github.pushcrypt.Json.Obj;
-import io.github.pushcrypt.PushCryptException.Flaw;
 import java.time.*;
 import java.util.*;
 import java.util.regex.*;
+import java.util.stream.Stream;
 
 /** Keys of one kind with their times: a published JWK set, or the keys of a {@link KeysetFile} (PROTOCOL sections 3 and 9). */
 public final class Keyset implements Signer {
     static final List<String> MOMENTS = List.of("createdAt", "activatesAt", "retiresAt", "expiresAt", "revokedAt", "destroyedAt");
     private static final Pattern TIME = Pattern.compile("(\\d{4}-\\d\\d-\\d\\d)[Tt](\\d\\d:\\d\\d):(\\d\\d)(?:\\.\\d+)?(?:[Zz]|([+-])(\\d\\d:\\d\\d))");
-    final List<Entry> entries;
-    private final String kind;
-    private final long sequence, updatedAt;
-    /** One key, with its times in Unix seconds. */
-    record Entry(Key key, Map<String, Long> times, boolean demandsPsk) {
-        private boolean hasCome(String moment, long now) { return times.getOrDefault(moment, Long.MAX_VALUE) <= now; }
-        boolean seals(long now) {
-            boolean hasEnded = times.containsKey("destroyedAt") || hasCome("retiresAt", now) || hasCome("revokedAt", now) || hasCome("expiresAt", now);
-            return hasCome("activatesAt", now) && !hasEnded;
-        }
-        String state(long now) {
-            if (times.containsKey("destroyedAt") || hasCome("revokedAt", now)) return times.containsKey("destroyedAt") ? "destroyed" : "revoked";
-            return hasCome("expiresAt", now) ? "expired" : hasCome("activatesAt", now) || hasCome("retiresAt", now) ? "retiring" : "pending";
-        }
-        Recipient recipient() {
-            Recipient recipient = new Recipient(key);
-            if (demandsPsk && key.psk() == null) throw new PushCryptException("pskMissing", key.kid() + " needs the psk of its registration record");
-            return recipient;
-        }
-    }
     /** The greatest (activatesAt, createdAt, kid bytes) is the newest. */
     private static final Comparator<Entry> AGE = Comparator.comparing((Entry entry) -> entry.times.get("activatesAt"))
             .thenComparing(entry -> entry.times.getOrDefault("createdAt", Long.MIN_VALUE)).thenComparing(entry -> entry.key.kid());
+    final List<Entry> entries;
+    private final String kind;
+    private final long sequence, updatedAt;
+
+    /** One key, with its times in Unix seconds. */
+    record Entry(Key key, Map<String, Long> times, boolean demandsPsk) {
+        private boolean hasCome(String moment, long now) { return times.getOrDefault(moment, Long.MAX_VALUE) <= now; }
+        private boolean hasEnded(long now) { return !List.of("pending", "retiring").contains(state(now)) || hasCome("retiresAt", now); }
+        boolean seals(long now) { return hasCome("activatesAt", now) && !hasEnded(now); }
+
+        String state(long now) {
+            if (times.containsKey("destroyedAt")) return "destroyed";
+            if (hasCome("revokedAt", now) || hasCome("expiresAt", now)) return hasCome("revokedAt", now) ? "revoked" : "expired";
+            return hasCome("activatesAt", now) || hasCome("retiresAt", now) ? "retiring" : "pending";
+        }
+
+        Recipient recipient() {
+            Recipient recipient = new Recipient(key);
+            Flaw.unless(!demandsPsk || key.psk() != null, "pskMissing", key.kid() + " needs the psk of its registration record");
+            return recipient;
+        }
+    }
+
     Keyset(List<Entry> entries, String kind, long sequence, long updatedAt) {
         this.entries = entries;
         this.kind = kind;
         this.sequence = sequence;
         this.updatedAt = updatedAt;
-        if (entries.stream().anyMatch(entry -> !entry.key.kind().equals(kind))) throw new PushCryptException("wrongKind", "it has keys of several kinds");
-        if (entries.stream().map(entry -> entry.key.kid()).distinct().count() < entries.size()) throw new PushCryptException("duplicateKey", "the set has two keys of one kid");
+        Flaw.unless(entries.stream().allMatch(entry -> entry.key.kind().equals(kind)), "wrongKind", "it has keys of several kinds");
+        boolean isDistinct = entries.stream().map(entry -> entry.key.kid()).distinct().count() == entries.size();
+        Flaw.unless(isDistinct, "duplicateKey", "the set has two keys of one kid");
     }
+
     /**
      * Reads one JWK, whose key always seals, or a JWK set. Throws {@link PushCryptException}: {@code malformed}, {@code unsupportedKey}, {@code
      * unsupportedSuite}, {@code invalidKey}, {@code kidMismatch}, {@code duplicateKey}, {@code wrongKind}, {@code invalidDeviceID}.
      */
-    public static Keyset fromJson(String text) {
-        return PushCryptException.reading("malformed", "the key record or set", () -> read(Json.parse(Bytes.utf8(text))));
-    }
+    public static Keyset fromJson(String text) { return Flaw.coded("malformed", "the key record or set", () -> read(Json.parse(text))); }
+
     /** As {@link #fromJson(String)}. A set with a lower {@link #sequence} than one that you have seen is refused with {@code rolledBack}. */
     public static Keyset fromJson(String text, long minimumSequence) {
         Keyset keyset = fromJson(text);
-        if (keyset.sequence >= minimumSequence) return keyset;
-        throw new PushCryptException("rolledBack", "the set has the seq " + keyset.sequence + ", and " + minimumSequence + " was seen before");
+        String reason = "the set has the seq " + keyset.sequence + ", and " + minimumSequence + " was seen before";
+        Flaw.unless(keyset.sequence >= minimumSequence, "rolledBack", reason);
+        return keyset;
     }
+
     private static Keyset read(Obj root) {
         List<?> records = root.has("keys") ? root.list("keys", 1, Integer.MAX_VALUE) : List.of(root);
         List<Key> keys = records.stream().map(record -> Key.read(record, true)).toList();
         String kind = keys.get(0).kind();
         if (!root.has("keys") || !root.has("pushcrypt")) {
-            if (keys.size() > 1) throw new Flaw("it has several keys and no times");
+            Flaw.unless(keys.size() == 1, "it has several keys and no times");
             return new Keyset(List.of(new Entry(keys.get(0), Map.of("activatesAt", 0L), false)), kind, 0, Long.MIN_VALUE);
         }
         Obj member = root.members("pushcrypt"), times = Json.object(member.get("keys"), "keys of pushcrypt");
-        long updatedAt = member.has("updatedAt") ? member.time("updatedAt") : Long.MIN_VALUE;
-        return new Keyset(keys.stream().map(key -> entry(key, times.get(key.kid()))).toList(), kind, member.integer("seq", 0, Json.MAX_INTEGER), updatedAt);
+        long sequence = member.integer("seq", 0, Json.MAX_INTEGER), updatedAt = member.has("updatedAt") ? member.time("updatedAt") : Long.MIN_VALUE;
+        return new Keyset(keys.stream().map(key -> entry(key, times.get(key.kid()))).toList(), kind, sequence, updatedAt);
     }
+
     private static Entry entry(Key key, Object value) {
         Obj member = Json.object(value, "the entry of key " + key.kid());
-        if (member.has("psk") && !(Boolean.TRUE.equals(member.get("psk")) && key.type().isPair())) throw new Flaw("psk of " + key.kid() + " isn't true");
+        Flaw.unless(!member.has("psk") || Boolean.TRUE.equals(member.get("psk")) && key.type().isPair(), "psk of " + key.kid() + " isn't true");
         Map<String, Long> times = new HashMap<>();
         MOMENTS.stream().filter(member::has).forEach(moment -> times.put(moment, member.time(moment)));
         return new Entry(key, times, member.has("psk"));
     }
+
     /** Unix seconds of a date-time of RFC 3339, of the years 0 to 9999 in UTC. A leap second counts as the second after it. */
     static long seconds(Object value, String name) {
         Matcher match = TIME.matcher(value instanceof String text ? text : "");
         try {
             if (match.matches() && Integer.parseInt(match.group(3)) <= 60) {
-                long local = LocalDate.parse(match.group(1)).atTime(LocalTime.parse(match.group(2))).toEpochSecond(ZoneOffset.UTC) + Integer.parseInt(match.group(3));
+                LocalDateTime minute = LocalDate.parse(match.group(1)).atTime(LocalTime.parse(match.group(2)));
                 long offset = match.group(4) == null ? 0 : LocalTime.parse(match.group(5)).toSecondOfDay();
-                long utc = "-".equals(match.group(4)) ? local + offset : local - offset;
+                long utc = minute.toEpochSecond(ZoneOffset.UTC) + Integer.parseInt(match.group(3)) + ("-".equals(match.group(4)) ? offset : -offset);
                 if (utc >= -62_167_219_200L && utc < 253_402_300_800L) return utc;
             }
         } catch (DateTimeException e) {
@@ -88,34 +96,38 @@ public final class Keyset implements Signer {
         }
         throw new Flaw(name + " isn't a date-time of RFC 3339 of the years 0000 to 9999");
     }
+
     /** {@code recipient}, {@code shared}, {@code sender} or {@code publisher}. */
     public String kind() { return kind; }
     /** Grows with every change of a published set. Store it, and refuse a set with a lower one. */
     public long sequence() { return sequence; }
+
     /** The only key of a set, which has no end. */
     Entry only() {
-        Entry entry = entries.get(0);
-        boolean ends = List.of("retiresAt", "expiresAt", "revokedAt").stream().anyMatch(entry.times::containsKey);
-        if (entries.size() == 1 && !ends) return entry;
-        throw new PushCryptException("malformed", "this is a set of keys with times: choose one of a Keyset");
+        boolean ends = Stream.of("retiresAt", "expiresAt", "revokedAt").anyMatch(entries.get(0).times::containsKey);
+        Flaw.unless(entries.size() == 1 && !ends, "malformed", "this is a set of keys with times: choose one of a Keyset");
+        return entries.get(0);
     }
-    /** The key that seals at the clock's time or the time of the last write, whichever is later. */
-    Optional<Entry> primary(Instant at) {
-        return entries.stream().filter(entry -> entry.seals(Math.max(at.getEpochSecond(), updatedAt))).max(AGE);
-    }
+
+    /** The clock's time or the time of the last write, whichever is later. */
+    private long effective(Instant at) { return Math.max(at.getEpochSecond(), updatedAt); }
+    Optional<Entry> primary(Instant at) { return entries.stream().filter(entry -> entry.seals(effective(at))).max(AGE); }
+
     /** {@code pending}, {@code primary}, {@code retiring}, {@code expired}, {@code revoked} or {@code destroyed} by kid, at a time. */
     public Map<String, String> states(Instant at) {
-        long now = Math.max(at.getEpochSecond(), updatedAt);
         Map<String, String> states = new LinkedHashMap<>();
-        entries.forEach(entry -> states.put(entry.key.kid(), entry.state(now)));
+        entries.forEach(entry -> states.put(entry.key.kid(), entry.state(effective(at))));
         primary(at).ifPresent(entry -> states.put(entry.key.kid(), "primary"));
         return states;
     }
+
     Entry required(Instant at) {
         return primary(at).orElseThrow(() -> new PushCryptException("noKeySeals", "no key of the set is active at this time: fetch or rotate it"));
     }
+
     /** The sender key that signs at a time. */
     @Override public SenderKey keyAt(Instant at) { return new SenderKey(required(at).key); }
+
     /**
      * The key to seal to at a time. {@code allowsLowerSuite} if an operator has decided that the newest key may rank below an older one. Throws
      * {@link PushCryptException}: {@code noKeySeals}, {@code suiteTooLow}, {@code wrongKind}, {@code pskMissing}.
@@ -124,9 +136,10 @@ public final class Keyset implements Signer {
         List<Entry> dated = entries.stream().filter(entry -> entry.times.containsKey("activatesAt")).toList();
         int highest = dated.stream().mapToInt(entry -> rank(entry.key.type().suite)).max().orElse(0);
         boolean isLower = dated.stream().max(AGE).filter(newest -> rank(newest.key.type().suite) < highest).isPresent();
-        if (isLower && !allowsLowerSuite) throw new PushCryptException("suiteTooLow", "the newest key of the set has a lower suite than an older one");
+        Flaw.unless(!isLower || allowsLowerSuite, "suiteTooLow", "the newest key of the set has a lower suite than an older one");
         return required(at).recipient();
     }
+
     /** Messages of suites 3 and 4 stay secret from a later quantum computer. */
     static int rank(int suite) { return suite >= 3 ? 1 : 0; }
 }

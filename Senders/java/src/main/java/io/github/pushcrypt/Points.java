@@ -1,36 +1,72 @@
 package io.github.pushcrypt;
 
 import java.math.BigInteger;
+import java.security.*;
 import java.util.*;
 
-/** The checks of public keys that providers of the Java platform leave out (PROTOCOL section 3, "An importer"). */
+/** The checks of public keys and pairs, most of which providers of the Java platform leave out (PROTOCOL section 3, "An importer"). */
 final class Points {
     // SEC 2, secp256r1: y² = x³ − 3x + b mod p, and the order n of the group.
     private static final BigInteger P = new BigInteger("ffffffff00000001000000000000000000000000ffffffffffffffffffffffff", 16);
     private static final BigInteger B = new BigInteger("5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604b", 16);
     private static final BigInteger N = new BigInteger("ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551", 16);
     // RFC 8032 section 5.1: −x² + y² = 1 + d x² y² mod p, d = −121665 / 121666.
-    static final BigInteger P25519 = BigInteger.TWO.pow(255).subtract(BigInteger.valueOf(19));
+    private static final BigInteger P25519 = BigInteger.TWO.pow(255).subtract(BigInteger.valueOf(19));
     private static final BigInteger D = BigInteger.valueOf(-121_665).multiply(BigInteger.valueOf(121_666).modInverse(P25519));
     /** The y coordinate of two points of order 8. That of the other two is its negative. */
     private static final BigInteger ORDER_8_Y = new BigInteger("5fc536d880238b13933c6d305acdfd5f098eff289f4c345b027b2c28f95e826", 16);
     private static final List<BigInteger> SMALL_ORDER = List.of(BigInteger.ZERO, BigInteger.ONE, P25519.subtract(BigInteger.ONE), ORDER_8_Y,
             P25519.subtract(ORDER_8_Y));
-    static boolean isOnP256(byte[] point) {
+    private static final byte[] BASE_POINT = HexFormat.of().parseHex("09" + "00".repeat(31));
+
+    /** Whether a public key is valid, and {@code secret} is null or its private key. */
+    static boolean areValid(KeyType type, byte[] point, byte[] secret) {
+        try {
+            return switch (type) {
+                case P256 -> isOnP256(point) && (secret == null || isScalarOfP256(secret) && type.signsFor(secret, point));
+                case ED25519 -> isOnEd25519(point) && (secret == null || type.signsFor(secret, point));
+                case X25519 -> isX25519(point, secret);
+                case XWING -> XWing.isReduced(point, secret) && isX25519(XWing.half(point), null);
+                case SHARED -> true;
+            };
+        } catch (GeneralSecurityException e) {
+            return false;
+        }
+    }
+
+    private static boolean isOnP256(byte[] point) {
         BigInteger x = new BigInteger(1, Arrays.copyOfRange(point, 1, 33)), y = new BigInteger(1, Arrays.copyOfRange(point, 33, 65));
         BigInteger cubic = x.pow(3).subtract(x.multiply(BigInteger.valueOf(3))).add(B);
-        return point[0] == 4 && x.compareTo(P) < 0 && y.compareTo(P) < 0 && y.pow(2).subtract(cubic).mod(P).signum() == 0;
+        return x.compareTo(P) < 0 && y.compareTo(P) < 0 && y.pow(2).subtract(cubic).mod(P).signum() == 0;
     }
-    static boolean isScalarOfP256(byte[] secret) { return new BigInteger(1, secret).signum() > 0 && new BigInteger(1, secret).compareTo(N) < 0; }
+
+    static boolean isScalarOfP256(byte[] secret) {
+        BigInteger scalar = new BigInteger(1, secret);
+        return scalar.signum() > 0 && scalar.compareTo(N) < 0;
+    }
+
     /** Whether the coordinate is canonical, and the point is on the curve and not of small order. */
-    static boolean isOnEd25519(byte[] point) {
+    private static boolean isOnEd25519(byte[] point) {
         BigInteger y = littleEndian(point).clearBit(255), square = y.pow(2);
         // x² = (y² − 1) / (d y² + 1) is a square if and only if the product is one (Euler's criterion).
         BigInteger product = square.subtract(BigInteger.ONE).multiply(D.multiply(square).add(BigInteger.ONE));
         boolean isSquare = product.modPow(P25519.shiftRight(1), P25519).equals(BigInteger.ONE);
         return y.compareTo(P25519) < 0 && !SMALL_ORDER.contains(y) && isSquare;
     }
-    static BigInteger littleEndian(byte[] bytes) {
+
+    /** Whether the coordinate is canonical and not of small order, and {@code secret} is null or the private key of the point. */
+    private static boolean isX25519(byte[] point, byte[] secret) throws GeneralSecurityException {
+        if (littleEndian(point).compareTo(P25519) >= 0) return false;
+        // With a point of small order the shared secret of every private key is zero, which is refused.
+        dh(new byte[32], point);
+        return secret == null || MessageDigest.isEqual(dh(secret, BASE_POINT), point);
+    }
+
+    private static byte[] dh(byte[] secret, byte[] point) throws GeneralSecurityException {
+        return Hpke.dh(KeyType.X25519, KeyType.X25519.privateKey(secret), KeyType.X25519.publicKey(point));
+    }
+
+    private static BigInteger littleEndian(byte[] bytes) {
         byte[] reversed = new byte[bytes.length];
         for (int at = 0; at < bytes.length; at++) reversed[bytes.length - 1 - at] = bytes[at];
         return new BigInteger(1, reversed);

@@ -5,19 +5,20 @@ import java.util.Optional;
 /** The key of one installation of the app, which a sender seals to. It is immutable, and contains no private key. */
 public final class Recipient {
     final Key key;
+
     Recipient(Key key) {
-        boolean isPrivate = key.hasPrivatePart();
-        if (isPrivate || !key.type().isPair() && key.type() != KeyType.SHARED) throw new PushCryptException("wrongKind",
-                "key " + key.kid() + (isPrivate ? " is private: only its owner may have it" : " is a sender's: nothing is sealed to it"));
+        Flaw.unless(!key.hasPrivatePart(), "wrongKind", "key " + key.kid() + " is private: only its owner may have it");
+        Flaw.unless(key.type().suite > 0, "wrongKind", "key " + key.kid() + " is a sender's: nothing is sealed to it");
         this.key = key;
     }
+
     /**
      * Reads a public, a shared or a device key: a JWK, or a set of one. Read an app's upload with {@link Registration}. Throws
      * {@link PushCryptException}: {@code wrongKind} for a sender's or a private key, {@code pskMissing}, a code of {@link Keyset#fromJson}.
      */
     public static Recipient fromJwk(String record) { return Keyset.fromJson(record).only().recipient(); }
     /** A device's own key, if this is a shared key. Throws {@link PushCryptException}: {@code invalidDeviceID}, {@code wrongKind}. */
-    public Recipient forDevice(String device) { return new Recipient(SharedKeys.deviceKey(key, device)); }
+    public Recipient forDevice(String device) { return new Recipient(key.forDevice(device)); }
     /** The id of a campaign's push to this key, to take it back. Throws {@link PushCryptException}: {@code invalidOption}. */
     public String messageId(String campaign) { return SealOptions.campaignId(campaign, key); }
     /** The key's id, 11 characters. */

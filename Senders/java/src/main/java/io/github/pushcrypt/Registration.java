@@ -1,6 +1,5 @@
 package io.github.pushcrypt;
 
-import io.github.pushcrypt.PushCryptException.Flaw;
 import java.util.*;
 
 /** A registration record: what an app uploads so that a backend can seal to it (docs/registration.md). It is a secret like a password. */
@@ -8,28 +7,31 @@ public final class Registration {
     static final int MAX_SIZE = 4_096;
     private final String record;
     private final Recipient recipient;
+
     /** What a record must have: a secret that only app and backend have, or a key pair, so that the backend can't open what it seals. */
     public enum Demand { PSK, ASYMMETRIC }
+
     private Registration(String record, Recipient recipient) {
         this.record = record;
         this.recipient = recipient;
     }
+
     /**
      * Reads the body of an upload, or what was stored of it. Demand both of apps that use the library's {@code DeviceIdentity} as it is. Throws
      * {@link PushCryptException}: {@code tooLarge}, {@code malformed}, {@code unsupportedKey}, {@code unsupportedSuite}, {@code invalidKey},
      * {@code kidMismatch}, {@code wrongKind} for a private key or one that signs, {@code pskMissing}, {@code notAsymmetric}.
      */
     public static Registration fromJson(String record, Demand... demands) {
-        Recipient recipient = PushCryptException.reading("malformed", "the record", () -> {
-            byte[] text = Bytes.utf8(record);
-            if (text.length > MAX_SIZE) throw new PushCryptException("tooLarge", "the record has more than 4,096 bytes");
-            return new Recipient(key(Json.parse(text)));
+        Recipient recipient = Flaw.coded("malformed", "the record", () -> {
+            Flaw.unless(Bytes.utf8(record).length <= MAX_SIZE, "tooLarge", "the record has more than 4,096 bytes");
+            return new Recipient(key(Json.parse(record)));
         });
         List<Demand> demanded = List.of(demands);
-        if (demanded.contains(Demand.PSK) && !recipient.provesSender()) throw new PushCryptException("pskMissing", "key " + recipient.kid() + " has no psk");
-        if (demanded.contains(Demand.ASYMMETRIC) && recipient.suite() == 4) throw new PushCryptException("notAsymmetric", recipient.kid() + " is shared");
+        Flaw.unless(!demanded.contains(Demand.PSK) || recipient.provesSender(), "pskMissing", "key " + recipient.kid() + " has no psk");
+        Flaw.unless(!demanded.contains(Demand.ASYMMETRIC) || recipient.suite() != 4, "notAsymmetric", "key " + recipient.kid() + " is shared");
         return new Registration(record, recipient);
     }
+
     private static Key key(Json.Obj jwk) {
         try {
             return Key.read(jwk, true);
@@ -37,6 +39,7 @@ public final class Registration {
             throw e.code().equals("invalidDeviceID") ? new Flaw("it has no device id") : e;
         }
     }
+
     /** The upload as it came. Store it with the account and the device token. */
     public String record() { return record; }
     /** The key to seal to. */
@@ -45,10 +48,13 @@ public final class Registration {
     public String kid() { return recipient.kid(); }
     @Override public boolean equals(Object other) { return other instanceof Registration that && record.equals(that.record); }
     @Override public int hashCode() { return kid().hashCode(); }
+
     /** A row of the backend's table. {@code environment} is that of APNs, {@code sandbox} or {@code production}, or null. */
     public record Row(Registration registration, String account, String deviceToken, String environment) {
         private String kid() { return registration.kid(); }
+        private int rank() { return Keyset.rank(registration.recipient.suite()); }
     }
+
     /** What an upload changes in the table: whether it is written, and the kids of the rows to remove. */
     public record Change(boolean isWritten, List<String> removed) {
         /**
@@ -57,18 +63,17 @@ public final class Registration {
          * have lost the suite of its key. Throws {@link PushCryptException}: {@code conflict}, {@code otherAccount}, {@code suiteTooLow}.
          */
         public static Change storing(Row upload, Collection<Row> rows, boolean isProven, boolean allowsLowerSuite) {
-            Row present = rows.stream().filter(row -> row.kid().equals(upload.kid())).findFirst().orElse(null);
+            String name = "key " + upload.kid();
+            Row present = rows.stream().filter(row -> row.kid().equals(upload.kid())).findFirst().orElse(upload);
             // An attacker can make two keys with one kid of 64 bits.
-            boolean isOther = present != null && !present.registration.recipient.equals(upload.registration.recipient);
-            if (isOther) throw new PushCryptException("conflict", "another key with the id " + upload.kid() + " is stored; it is never replaced");
-            boolean isForeign = present != null && !isProven && !present.account.equals(upload.account);
-            if (isForeign) throw new PushCryptException("otherAccount", "key " + upload.kid() + " belongs to another account");
+            boolean isSame = present.registration.recipient.equals(upload.registration.recipient);
+            Flaw.unless(isSame, "conflict", name + " is stored with another key or psk, which is never replaced");
+            Flaw.unless(isProven || present.account.equals(upload.account), "otherAccount", name + " belongs to another account");
             List<Row> replaced = rows.stream().filter(row -> row.deviceToken.equals(upload.deviceToken) && !row.kid().equals(upload.kid())).toList();
             // The row of another account doesn't count: its user could keep the next user of the device from registering.
-            boolean isLower = replaced.stream().anyMatch(row -> row.account.equals(upload.account)
-                    && Keyset.rank(row.registration.recipient.suite()) > Keyset.rank(upload.registration.recipient.suite()));
-            if (isLower && !allowsLowerSuite) throw new PushCryptException("suiteTooLow", upload.kid() + " would replace a key of a higher suite");
-            return new Change(!upload.equals(present), replaced.stream().map(Row::kid).toList());
+            boolean isLower = replaced.stream().anyMatch(row -> row.account.equals(upload.account) && row.rank() > upload.rank());
+            Flaw.unless(!isLower || allowsLowerSuite, "suiteTooLow", name + " would replace a key of a higher suite");
+            return new Change(!rows.contains(upload), replaced.stream().map(Row::kid).toList());
         }
     }
 }

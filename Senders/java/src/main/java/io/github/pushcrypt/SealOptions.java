@@ -18,15 +18,18 @@ public final class SealOptions implements Cloneable {
     Duration lifetime = LONGEST;
     List<String> exposed = List.of(), retracted = List.of();
     List<SealedBlob.Attachment> attachments = List.of();
-    SealedBlob.Offload offload;
+    SealedBlob.Reference offload;
     boolean isQuiet, isSelfTest, isBare;
-    OversizePlan oversize = new OversizePlan.Refuse();
+    OversizePlan oversize = OversizePlan.REFUSE;
+
     private SealOptions() {}
+
     private SealOptions with(Consumer<SealOptions> change) {
         SealOptions copy = Bytes.crypto(() -> (SealOptions) clone());
         change.accept(copy);
         return copy;
     }
+
     /** Hides the length: the message is padded to a multiple of this number of bytes, at most to the limit. */
     public SealOptions padding(int multiple) { return with(o -> o.padding = multiple); }
     /** The largest size of the whole push in bytes, at most 4,096. The default leaves free what the carrier adds. */
@@ -50,7 +53,7 @@ public final class SealOptions implements Cloneable {
     /** References to sealed files, at most 8. */
     public SealOptions attaching(SealedBlob.Attachment... files) { return with(o -> o.attachments = List.of(files)); }
     /** The reference to a sealed payload, which is shown instead of the payload of this push. */
-    public SealOptions offloading(SealedBlob.Offload payload) { return with(o -> o.offload = payload); }
+    public SealOptions offloading(SealedBlob.Reference payload) { return with(o -> o.offload = payload); }
     /** Asks the extension for a receipt that it works. */
     public SealOptions selfTest() { return with(o -> o.isSelfTest = true); }
     /** Refuses a recipient whose suite ranks below it: 3 demands a key that resists quantum computers. */
@@ -59,53 +62,58 @@ public final class SealOptions implements Cloneable {
     public SealOptions bare() { return with(o -> o.isBare = true); }
     /** What to do with a payload that doesn't fit. */
     public SealOptions oversize(OversizePlan plan) { return with(o -> o.oversize = Objects.requireNonNull(plan)); }
+
     int byteLimit() { return limit != null ? limit : Sealer.MAX_LIMIT - carrier.reserved; }
-    /** Throws {@link PushCryptException}: {@code invalidOption}, {@code deviceMissing}, {@code suiteTooLow}, {@code notAuthenticated}. */
-    void check(Key key, boolean isSigned) {
-        require(byteLimit() > 0 && byteLimit() <= Sealer.MAX_LIMIT, "limit isn't 1 to 4,096 bytes");
-        require(padding > 0 && minimumSuite >= 1 && minimumSuite <= 4, "padding isn't positive, or minimumSuite not 1 to 4");
-        require(lifetime.getSeconds() > 0 && lifetime.compareTo(LONGEST) <= 0, "the lifetime isn't 1 second to 30 days");
-        require(collapseId == null || collapseId.matches("[ -~]{1,64}") && carrier != Carrier.EXPO,
-                "the collapse id isn't 1 to 64 printable characters of ASCII, or the service of expo has no field for it");
-        if (key.type() == KeyType.SHARED && key.device() == null && !isBare) throw new PushCryptException("deviceMissing", "everyone who has the shared "
-                + "key " + key.kid() + " could open the push: seal to Recipient.forDevice, or give SealOptions.bare");
-        if (Keyset.rank(key.type().suite) < Keyset.rank(minimumSuite)) throw new PushCryptException("suiteTooLow", "key " + key.kid() + " has suite "
-                + key.type().suite + ", and at least suite " + minimumSuite + " is required");
-        boolean instructs = !retracted.isEmpty() || isQuiet || badgeAdd != null || attachments.stream().anyMatch(SealedBlob.Attachment::isAvatar);
-        if (instructs && !Envelope.provesSender(key, isSigned)) throw new PushCryptException("notAuthenticated", "everyone can seal to key "
-                + key.kid() + ", so its device ignores instructions and avatars: sign the push, or use a registration record with a psk");
-    }
-    /** key: K as used in suite 4, else the psk, else empty (section 5). */
-    static String campaignId(String campaign, Key key) {
-        byte[] name = PushCryptException.reading("invalidOption", "the campaign", () -> Bytes.lp16(campaign));
-        require(name.length >= 3 && name.length <= 257, "the campaign's name isn't 1 to 255 bytes");
-        byte[] secret = key.type() == KeyType.SHARED ? key.secret() : key.psk() != null ? key.psk() : Bytes.EMPTY;
-        byte[] code = Bytes.hmac(secret, Envelope.label(" campaign"), name, Bytes.lp16(key.kid()), Bytes.lp16(key.device() == null ? "" : key.device()));
-        return Bytes.base64(Arrays.copyOf(code, Sealer.ID_SIZE));
-    }
-    private static void require(boolean isRight, String flaw) {
-        if (!isRight) throw new PushCryptException("invalidOption", flaw);
-    }
-    /** The header of a message with its optional members (sections 5 to 7 and 11). */
-    Map<String, Object> header(String id, long iat, long exp) {
-        require(attachments.size() <= 8, "there are more than 8 attachments");
-        require(!isQuiet || attachments.isEmpty() && offload == null, "a quiet push has an attachment or an offloaded payload");
-        require(badgeAdd == null || Math.abs((long) badgeAdd) <= 999, "badgeAdd isn't -999 to 999");
-        List<String> ids = attachments.stream().map(SealedBlob.Attachment::id).filter(Objects::nonNull).toList();
-        require(Set.copyOf(ids).size() == ids.size(), "two attachments have one id");
-        require(attachments.stream().filter(SealedBlob.Attachment::isAvatar).count() < 2, "two attachments are avatars");
-        require(retracted.size() <= 16 && Set.copyOf(retracted).size() == retracted.size() && !retracted.contains(id),
-                "there are more than 16 ids to retract, or one twice, or the push's own");
-        Map<String, Object> header = Json.map("id", id, "iat", iat, "exp", exp);
-        PushCryptException.reading("invalidOption", "the options", () -> {
+
+    private static void require(boolean isRight, String flaw) { Flaw.unless(isRight, "invalidOption", flaw); }
+
+    /** The header of a message with its optional members (sections 5 to 7 and 11), if key and options allow it. */
+    Map<String, Object> header(Key key, boolean isSigned, String id, long iat) {
+        check(key, isSigned, id);
+        require(iat >= 0 && iat <= Json.MAX_INTEGER - lifetime.getSeconds(), "the clock's time can't be represented");
+        Map<String, Object> header = Json.map("id", id, "iat", iat, "exp", iat + lifetime.getSeconds());
+        Flaw.coded("invalidOption", "the options", () -> {
             retracted.forEach(one -> Bytes.base64(one, Sealer.ID_SIZE, "an id to retract"));
             if (!attachments.isEmpty()) header.put("attachments", attachments.stream().map(SealedBlob.Attachment::members).toList());
-            return offload == null ? null : header.put("offload", offload.members());
+            return offload == null ? null : header.put("offload", offload.members(Payload.MAX_SIZE));
         });
         if (isSelfTest) header.put("test", true);
         if (!retracted.isEmpty()) header.put("retract", retracted);
         if (isQuiet) header.put("quiet", true);
         if (badgeAdd != null) header.put("badge", Map.of("add", badgeAdd));
         return header;
+    }
+
+    private void check(Key key, boolean isSigned, String id) {
+        require(byteLimit() > 0 && byteLimit() <= Sealer.MAX_LIMIT, "limit isn't 1 to 4,096 bytes");
+        require(padding > 0 && minimumSuite >= 1 && minimumSuite <= 4, "padding isn't positive, or minimumSuite not 1 to 4");
+        require(lifetime.getSeconds() > 0 && lifetime.compareTo(LONGEST) <= 0, "the lifetime isn't 1 second to 30 days");
+        require(collapseId == null || collapseId.matches("[ -~]{1,64}") && carrier != Carrier.EXPO,
+                "the collapse id isn't 1 to 64 printable characters of ASCII, or the service of expo has no field for it");
+        require(attachments.size() <= 8, "there are more than 8 attachments");
+        require(!isQuiet || attachments.isEmpty() && offload == null, "a quiet push has an attachment or an offloaded payload");
+        require(badgeAdd == null || Math.abs((long) badgeAdd) <= 999, "badgeAdd isn't -999 to 999");
+        List<String> ids = attachments.stream().map(SealedBlob.Attachment::id).filter(Objects::nonNull).toList();
+        require(Set.copyOf(ids).size() == ids.size(), "two attachments have one id");
+        long avatars = attachments.stream().filter(SealedBlob.Attachment::isAvatar).count();
+        require(avatars < 2, "two attachments are avatars");
+        require(retracted.size() <= 16 && Set.copyOf(retracted).size() == retracted.size() && !retracted.contains(id),
+                "there are more than 16 ids to retract, or one twice, or the push's own");
+        Flaw.unless(key.type() != KeyType.SHARED || key.device() != null || isBare, "deviceMissing", "everyone who has the shared key " + key.kid()
+                + " could open the push: seal to Recipient.forDevice, or give SealOptions.bare");
+        boolean isHighEnough = Keyset.rank(key.type().suite) >= Keyset.rank(minimumSuite);
+        Flaw.unless(isHighEnough, "suiteTooLow", "key " + key.kid() + " has suite " + key.type().suite + ", and at least suite " + minimumSuite + " is required");
+        boolean instructs = !retracted.isEmpty() || isQuiet || badgeAdd != null || avatars > 0;
+        Flaw.unless(!instructs || Envelope.provesSender(key, isSigned), "notAuthenticated", "everyone can seal to key " + key.kid()
+                + ", so its device ignores instructions and avatars: sign the push, or use a registration record with a psk");
+    }
+
+    /** key: K as used in suite 4, else the psk, else empty (section 5). */
+    static String campaignId(String campaign, Key key) {
+        byte[] name = Flaw.coded("invalidOption", "the campaign", () -> Bytes.lp16(campaign));
+        require(name.length >= 3 && name.length <= 257, "the campaign's name isn't 1 to 255 bytes");
+        byte[] secret = key.type() == KeyType.SHARED ? key.secret() : key.psk() != null ? key.psk() : Bytes.EMPTY;
+        byte[] code = Bytes.hmac(secret, Envelope.label(" campaign"), name, Bytes.lp16(key.kid()), Bytes.lp16(key.device() == null ? "" : key.device()));
+        return Bytes.base64(Arrays.copyOf(code, Sealer.ID_SIZE));
     }
 }

@@ -16,9 +16,14 @@ public record SealedPush(String json, String id, Instant sealedAt, Instant expir
         if (collapseId != null) headers.put("apns-collapse-id", collapseId);
         return headers;
     }
+
     /** The payload as a value, for a client that takes one. It writes the JSON again: seal for {@link Carrier#REBUILT}. */
     @SuppressWarnings("unchecked")
-    public Map<String, Object> payload() { return (Map<String, Object>) Carrier.plain(Json.parse(Bytes.utf8(json))); }
-    /** The request to the carrier's service. */
-    public Carrier.Request request() { return carrier.request(this); }
+    public Map<String, Object> payload() { return (Map<String, Object>) Json.plain(Json.parse(json)); }
+
+    /**
+     * The request to the carrier's service, to which you add the device's address and your credentials: the members of the JSON to Firebase,
+     * Expo or OneSignal; for APNs and its clients {@code headers} and {@code payload}.
+     */
+    public Map<String, Object> request() { return carrier.request(this); }
 }

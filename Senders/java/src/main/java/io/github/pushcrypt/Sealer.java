@@ -1,6 +1,5 @@
 package io.github.pushcrypt;
 
-import io.github.pushcrypt.PushCryptException.*;
 import java.time.*;
 import java.util.*;
 
@@ -8,65 +7,79 @@ import java.util.*;
 public final class Sealer {
     static final int MAX_LIMIT = 4_096, ID_SIZE = 16;
     final String topic;
-    final Signer signer;
     final InstantSource clock;
+    private final Signer signer;
+
     /** A sealer for an app, by its bundle identifier, that pins the sender's keys. Throws {@link PushCryptException}: {@code invalidTopic}. */
     public Sealer(String topic, Signer signer) { this(topic, Objects.requireNonNull(signer), InstantSource.system()); }
+
     /** A sealer with another clock. A signer of null seals unsigned pushes, for apps that pin no sender. */
     public Sealer(String topic, Signer signer, InstantSource clock) {
-        if (!isTopic(topic)) throw new PushCryptException("invalidTopic", "the topic isn't 1 to 155 characters of A-Z, a-z, 0-9, . and -");
+        Flaw.unless(isTopic(topic), "invalidTopic", "the topic isn't 1 to 155 characters of A-Z, a-z, 0-9, . and -");
         this.topic = topic;
         this.signer = signer;
         this.clock = clock;
     }
+
     static boolean isTopic(Object text) { return text instanceof String topic && topic.matches("[A-Za-z0-9.-]{1,155}"); }
+    /** The key that signs, or null. */
+    Key signerAt(Instant time) { return signer == null ? null : signer.keyAt(time).key; }
+
     /** Seals with the usual options. */
     public SealedPush seal(String payload, Recipient to, Placeholder placeholder) { return seal(payload, to, placeholder, SealOptions.DEFAULT); }
+
     /**
      * Encrypts a payload, the JSON of an object with {@code aps}, byte for byte. {@link Json#write} makes it of maps.
      *
      * @throws PushCryptException {@code invalidPayload}, {@code invalidPlaceholder}, {@code invalidOption}, {@code notExposable},
-     *     {@code notAuthenticated}, {@code suiteTooLow}, {@code deviceMissing}, {@code tooLarge} with a {@link Size}, {@code noKeySeals}
+     *     {@code notAuthenticated}, {@code suiteTooLow}, {@code deviceMissing}, {@code tooLarge} with facts, {@code noKeySeals}
      */
     public SealedPush seal(String payload, Recipient to, Placeholder placeholder, SealOptions options) {
-        return seal(PushCryptException.reading("invalidPayload", "the payload", () -> Bytes.utf8(payload)), to, placeholder, options);
+        return seal(Payload.read(payload), to, placeholder, options);
     }
+
     /** As {@link #seal(String, Recipient, Placeholder, SealOptions)}, with the UTF-8 bytes of the payload. */
     public SealedPush seal(byte[] payload, Recipient to, Placeholder placeholder, SealOptions options) {
-        Instant now = clock.instant();
-        Key signing = signer == null ? null : signer.keyAt(now).key;
-        options.check(to.key, signing != null);
-        Payload inner = PushCryptException.reading("invalidPayload", "the payload", () -> Payload.read(payload));
-        if (options.badgeAdd != null && inner.aps().has("badge")) throw new PushCryptException("invalidPayload", "it sets the badge, and badgeAdd adds to it");
-        String id = options.campaign == null ? Bytes.base64(Bytes.random(ID_SIZE)) : to.messageId(options.campaign);
-        long iat = now.getEpochSecond(), exp = iat + options.lifetime.getSeconds();
-        if (iat < 0 || exp > Json.MAX_INTEGER) throw new PushCryptException("invalidOption", "the clock's time can't be represented");
-        return new Sealing(topic, to.key, signing, placeholder.alert(), options, id, iat, exp).push(inner, options.oversize, false, false);
+        return seal(Payload.read(payload), to, placeholder, options);
     }
+
+    private SealedPush seal(Payload inner, Recipient to, Placeholder placeholder, SealOptions options) {
+        Instant now = clock.instant();
+        Flaw.unless(options.badgeAdd == null || !inner.aps().has("badge"), "invalidPayload", "it sets the badge, and badgeAdd adds to it");
+        String id = options.campaign == null ? Bytes.base64(Bytes.random(ID_SIZE)) : to.messageId(options.campaign);
+        return new Sealing(topic, to.key, signerAt(now), placeholder.alert(), options, id, now).push(inner, options.oversize, false, false);
+    }
+
     /** Makes a challenge for an uploaded record, by which its device proves that it has the private key (docs/registration.md). */
     public Challenge challenge(Registration registration, String host) { return Challenge.make(this, registration, host); }
-    record Sealing(String topic, Key key, Key signer, Map<String, Object> alert, SealOptions options, String id, long iat, long exp) {
-        Sealing with(SealOptions changed) { return new Sealing(topic, key, signer, alert, changed, id, iat, exp); }
+
+    record Sealing(String topic, Key key, Key signer, Map<String, Object> alert, SealOptions options, String id, Instant now) {
+        Sealing with(SealOptions changed) { return new Sealing(topic, key, signer, alert, changed, id, now); }
+
         SealedPush push(Payload inner, OversizePlan plan, boolean isShortened, boolean isOffloaded) {
+            Map<String, Object> header = options.header(key, signer != null, id, now.getEpochSecond());
             String[] frame = frame(inner);
-            byte[] message = inner.withHeader(Json.write(options.header(id, iat, exp)));
+            byte[] message = inner.withHeader(Json.write(header));
             // A message may have ⌊3 (l − f) / 4⌋ − header − 16 − (64 if signed) bytes.
             int fixed = Bytes.utf8(frame[0] + frame[1]).length, limit = options.byteLimit(), overhead = Envelope.overhead(key, signer != null);
             int capacity = Math.floorDiv(3 * (limit - fixed), 4) - overhead;
             if (message.length > capacity) {
-                Size size = new Size(fixed + (4 * (message.length + overhead) + 2) / 3, limit);
-                return SmallerPush.of(this, inner, plan, message.length - capacity, isOffloaded).orElseThrow(() -> new PushCryptException("tooLarge",
-                        "the sealed payload takes " + size.bytesNeeded() + " bytes and the limit is " + size.bytesAvailable(), size, null));
+                int needed = fixed + (4 * (message.length + overhead) + 2) / 3;
+                return plan.smaller(this, inner, message.length - capacity, isOffloaded).orElseThrow(() -> new PushCryptException("tooLarge",
+                        "the sealed payload takes " + needed + " bytes and the limit is " + limit, Map.of("bytesNeeded", needed, "bytesAvailable", limit), null));
             }
             long multiples = (message.length + options.padding - 1L) / options.padding;
             byte[] padded = Bytes.padded(message, (int) Math.min(capacity, multiples * options.padding));
             String json = frame[0] + Bytes.base64(Envelope.seal(key, signer, topic, padded, false)) + frame[1];
-            return new SealedPush(json, id, Instant.ofEpochSecond(iat), Instant.ofEpochSecond(exp), topic, options.carrier, options.isQuiet,
+            Instant sealedAt = Instant.ofEpochSecond(now.getEpochSecond());
+            return new SealedPush(json, id, sealedAt, Instant.ofEpochSecond((Long) header.get("exp")), topic, options.carrier, options.isQuiet,
                     options.collapseId, isShortened, isOffloaded);
         }
+
+        /** The outer payload before and behind the characters of {@code sealed}. */
         private String[] frame(Payload inner) {
             options.carrier.check(alert, options.exposed, inner.aps());
-            String aps = "{\"alert\":" + Json.write(alert) + ",\"mutable-content\":1" + ExposedMembers.of(inner.aps(), options.exposed, options.isQuiet) + "}";
+            String aps = "{\"alert\":" + Json.write(alert) + ",\"mutable-content\":1" + inner.exposed(options.exposed, options.isQuiet) + "}";
             String head = "{\"v\":1,\"kid\":\"" + key.kid() + "\",\"sealed\":\"", tail = (signer == null ? "" : "\",\"skid\":\"" + signer.kid()) + "\"}";
             return options.carrier.frame(aps, head, tail);
         }

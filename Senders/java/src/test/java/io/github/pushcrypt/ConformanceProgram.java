@@ -36,7 +36,7 @@ public final class ConformanceProgram {
             return answer;
         } catch (PushCryptException e) {
             return e.code().equals("unsupportedSuite") ? Json.map("unsupported", "suite 3") : Json.map("failure", e.code());
-        } catch (PushCryptException.Flaw | ClassCastException | ArithmeticException e) {
+        } catch (Flaw | ClassCastException | ArithmeticException e) {
             return Json.map("failure", "malformed");
         }
     }
@@ -60,7 +60,7 @@ public final class ConformanceProgram {
     private static boolean isSet(String text) {
         try {
             return Json.parse(text.getBytes(StandardCharsets.UTF_8)).has("pushcrypt");
-        } catch (PushCryptException.Flaw e) {
+        } catch (Flaw e) {
             return false;
         }
     }
@@ -115,14 +115,14 @@ public final class ConformanceProgram {
             options = options.attaching(request.list("attachments", 0, 1_000).stream().map(one -> attachment(Json.object(one, "it"))).toArray(SealedBlob.Attachment[]::new));
         }
         if (request.get("offload") instanceof Obj one) {
-            options = options.offloading(new SealedBlob.Offload(one.string("url"), one.string("key"), one.integer("size", Long.MIN_VALUE, Long.MAX_VALUE), one.string("sha256")));
+            options = options.offloading(new SealedBlob.Reference(one.string("url"), one.string("key"), one.integer("size", Long.MIN_VALUE, Long.MAX_VALUE), one.string("sha256")));
         }
         return options;
     }
 
     private static SealedBlob.Attachment attachment(Obj one) {
         if (one.has("use") && !"avatar".equals(one.get("use"))) throw new PushCryptException("invalidOption", "no such use");
-        return new SealedBlob.Attachment(one.string("url"), one.string("key"), one.integer("size", Long.MIN_VALUE, Long.MAX_VALUE), one.string("sha256"), one.string("type"),
+        return new SealedBlob.Attachment(new SealedBlob.Reference(one.string("url"), one.string("key"), one.integer("size", Long.MIN_VALUE, Long.MAX_VALUE), one.string("sha256")), one.string("type"),
                 one.has("id") ? one.string("id") : null, one.has("use"));
     }
 
@@ -176,7 +176,7 @@ public final class ConformanceProgram {
         byte[] plaintext = request.string("plaintext").isEmpty() ? new byte[0] : request.bytes("plaintext", 0);
         boolean isFile = request.string("purpose").equals("attachment");
         SealedBlob blob = isFile ? SealedBlob.ofFile(plaintext) : SealedBlob.ofPayload(new String(plaintext, StandardCharsets.UTF_8));
-        SealedBlob.Offload reference = blob.offload("https://a");
+        SealedBlob.Reference reference = isFile ? blob.attachment("https://a", "a/b").blob() : blob.offload("https://a");
         return Json.map("blob", Bytes.base64(blob.bytes()), "reference", Json.map("key", reference.key(), "size", reference.size(), "sha256", reference.sha256()));
     }
 }

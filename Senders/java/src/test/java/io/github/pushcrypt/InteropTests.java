@@ -108,7 +108,7 @@ final class InteropTests {
         ask(open(push.json(), keysets.get(1), false, "apns"), found -> equal("an app that pins no sender", "unknownKey", found.get("failure")));
         for (String body : List.of("👩‍👩‍👧‍👦".repeat(300), "é".repeat(4_000), "\"".repeat(4_000))) {
             String inner = Json.write(Map.of("aps", Map.of("alert", Map.of("body", body))));
-            SealedPush shorter = sealer(true).seal(inner, recipient("p256 psk"), PLACEHOLDER, SealOptions.DEFAULT.oversize(new OversizePlan.ShortenBody(1)));
+            SealedPush shorter = sealer(true).seal(inner, recipient("p256 psk"), PLACEHOLDER, SealOptions.DEFAULT.oversize(OversizePlan.shortenBody(1)));
             ask(open(shorter.json(), keysets.get(1), true, "apns"), found -> check("a shortened body", found.has("json") && found.string("json").contains("…")));
         }
     }
@@ -176,7 +176,7 @@ final class InteropTests {
         ask(request, found -> check("a file", Bytes.base64(picture).equals(found.get("blob"))));
         List<SealedBlob> stored = new ArrayList<>();
         String body = body(9_000);
-        SealedPush offloaded = sealer(true).seal(body, recipient("p256"), PLACEHOLDER, SealOptions.DEFAULT.oversize(new OversizePlan.ShortenBodyOrOffload(5_000, blob -> {
+        SealedPush offloaded = sealer(true).seal(body, recipient("p256"), PLACEHOLDER, SealOptions.DEFAULT.oversize(OversizePlan.shortenBodyOrOffload(5_000, blob -> {
             stored.add(blob);
             return "https://a.b/c";
         })));

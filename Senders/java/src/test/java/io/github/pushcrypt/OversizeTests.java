@@ -18,7 +18,7 @@ final class OversizeTests {
 
     static void run() throws Exception {
         Recipient to = recipient("p256");
-        SealOptions shorten = SealOptions.DEFAULT.oversize(new OversizePlan.ShortenBody(80));
+        SealOptions shorten = SealOptions.DEFAULT.oversize(OversizePlan.shortenBody(80));
         List<String> units = List.of("x", "é", "👩‍👩‍👧‍👦", "🇩🇪", "👍🏽", "e\u0301", "\u0600x", "\"", "\\", "\n", "1️⃣");
         for (String unit : units) {
             String body = unit.repeat(4_000 / unit.length());
@@ -37,14 +37,14 @@ final class OversizeTests {
         String text = "{\"aps\":{\"alert\":\"" + "y".repeat(4_000) + "\"},\"z\" : 1 }";
         SealedPush push = sealer(false).seal(text, to, PLACEHOLDER, shorten);
         check("an alert that is a string, and no other byte", opened(push.json(), named("p256"), null).matches("\\{\"aps\":\\{\"alert\":\"y{2000,}…\"\\},\"z\" : 1,\"pushcrypt\":\\{[^}]*\\} \\}"));
-        refused("too short", "tooLarge", () -> sealer(false).seal(text, to, PLACEHOLDER, shorten.oversize(new OversizePlan.ShortenBody(3_900))));
+        refused("too short", "tooLarge", () -> sealer(false).seal(text, to, PLACEHOLDER, shorten.oversize(OversizePlan.shortenBody(3_900))));
         refused("no body", "tooLarge", () -> sealer(false).seal("{\"aps\":{\"alert\":{\"title\":\"" + "y".repeat(4_000) + "\"}}}", to, PLACEHOLDER, shorten));
         refused("another member is long", "tooLarge", () -> sealer(false).seal("{\"aps\":{\"alert\":\"x\"},\"y\":\"" + "y".repeat(4_000) + "\"}", to, PLACEHOLDER, shorten));
         SealedPush fits = sealer(false).seal(body(100), to, PLACEHOLDER, shorten);
         check("a payload that fits", !fits.isBodyShortened() && openedBody(fits).length() == 100);
 
         List<SealedBlob> stored = new ArrayList<>();
-        OversizePlan plan = new OversizePlan.ShortenBodyOrOffload(3_000, blob -> {
+        OversizePlan plan = OversizePlan.shortenBodyOrOffload(3_000, blob -> {
             stored.add(blob);
             return "https://files.example.com/p";
         });
@@ -59,10 +59,10 @@ final class OversizeTests {
         equal("the id of the campaign", to.messageId("c"), offloaded.id());
         refused("quiet", "invalidOption", () -> sealer(true).seal(body(9_000), to, PLACEHOLDER, SealOptions.DEFAULT.oversize(plan).quiet()));
         refused("an address that isn't one", "invalidOption", () -> sealer(true).seal(body(9_000), to, PLACEHOLDER,
-                SealOptions.DEFAULT.oversize(new OversizePlan.ShortenBodyOrOffload(1_000_000, blob -> "http://a"))));
+                SealOptions.DEFAULT.oversize(OversizePlan.shortenBodyOrOffload(1_000_000, blob -> "http://a"))));
         refused("offloaded already", "tooLarge", () -> sealer(true).seal(body(9_000), to, PLACEHOLDER, SealOptions.DEFAULT
-                .oversize(new OversizePlan.ShortenBodyOrOffload(1_000_000, blob -> "https://a")).offloading(SealedBlob.ofPayload(PLAIN).offload("https://a.b"))));
-        SealedPush shorter = sealer(true).seal(body(3_200), to, PLACEHOLDER, SealOptions.DEFAULT.oversize(new OversizePlan.ShortenBodyOrOffload(80, blob -> null)));
+                .oversize(OversizePlan.shortenBodyOrOffload(1_000_000, blob -> "https://a")).offloading(SealedBlob.ofPayload(PLAIN).offload("https://a.b"))));
+        SealedPush shorter = sealer(true).seal(body(3_200), to, PLACEHOLDER, SealOptions.DEFAULT.oversize(OversizePlan.shortenBodyOrOffload(80, blob -> null)));
         check("shortening is enough", shorter.isBodyShortened() && !shorter.isOffloaded());
     }
 }

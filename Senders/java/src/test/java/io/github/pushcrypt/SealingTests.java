@@ -31,7 +31,7 @@ final class SealingTests {
     }
 
     static SealedBlob.Attachment attachment(Obj members) {
-        return new SealedBlob.Attachment(members.string("url"), members.string("key"), members.integer("size", 0, Json.MAX_INTEGER), members.string("sha256"), members.string("type"),
+        return new SealedBlob.Attachment(new SealedBlob.Reference(members.string("url"), members.string("key"), members.integer("size", 0, Json.MAX_INTEGER), members.string("sha256")), members.string("type"),
                 members.has("id") ? members.string("id") : null, "avatar".equals(members.get("use")));
     }
 
@@ -227,7 +227,7 @@ equal(name + ": the message", inner.stripTrailing().replace("[ 1.10 ] }", "[ 1.1
                     check("a byte too many", false);
                 } catch (PushCryptException e) {
                     equal("tooLarge", "tooLarge", e.code());
-                    equal("its size", new PushCryptException.Size(exact, exact - 1), e.fact().orElseThrow());
+                    equal("its size", Map.of("bytesNeeded", exact, "bytesAvailable", exact - 1), e.facts());
                 }
             }
         }
@@ -235,7 +235,7 @@ equal(name + ": the message", inner.stripTrailing().replace("[ 1.10 ] }", "[ 1.1
                 SealOptions.DEFAULT.expiresAfter(Duration.ofDays(30).plusNanos(1)), SealOptions.DEFAULT.expiresAfter(Duration.ofMillis(999)), SealOptions.DEFAULT.minimumSuite(0),
                 SealOptions.DEFAULT.minimumSuite(5), SealOptions.DEFAULT.collapseId(""), SealOptions.DEFAULT.collapseId("x".repeat(65)), SealOptions.DEFAULT.collapseId("ä"),
                 SealOptions.DEFAULT.collapseId("a\n"), SealOptions.DEFAULT.campaign("x\ud800"), SealOptions.DEFAULT.badgeAdd(Integer.MIN_VALUE),
-                SealOptions.DEFAULT.quiet().offloading(SealedBlob.ofPayload(PLAIN).offload("https://a.b/c")), SealOptions.DEFAULT.offloading(new SealedBlob.Offload("http://a", "", 1, "")))) {
+                SealOptions.DEFAULT.quiet().offloading(SealedBlob.ofPayload(PLAIN).offload("https://a.b/c")), SealOptions.DEFAULT.offloading(new SealedBlob.Reference("http://a", "", 1, "")))) {
             refused("a wrong option", "invalidOption", () -> sealer(true).seal(PLAIN, to, PLACEHOLDER, wrong));
         }
         refused("a clock before 1970", "invalidOption", () -> new Sealer(TOPIC, null, InstantSource.fixed(Instant.ofEpochSecond(-1))).seal(PLAIN, to, PLACEHOLDER));
