@@ -1,16 +1,12 @@
 import { open, stat } from "node:fs/promises";
 import { PushCryptError, refuse } from "./sender/errors.js";
-import { KeysetFile } from "./keyset-file.js";
-import { type Point } from "./keyset-line.js";
-import { type KeysetSecret } from "./keyset-secret.js";
-import { Keyset } from "./keyset.js";
+import { KeysetFile, type ReadOptions } from "./keyset-file.js";
+import { type Point } from "./keyset-log.js";
+import { type Keyset } from "./keyset.js";
 import { SenderKey } from "./keys.js";
 
-export interface WatchOptions {
-  /** Decrypts the keys, now and after every change. With a secret, keys in clear are refused. */
-  readonly secret?: KeysetSecret;
-  /** A point of the log that was seen before, the `head` of an earlier run: an older file is refused. */
-  readonly seen?: Point;
+/** How to watch a file. `seen` is the `head` of an earlier run. */
+export interface WatchOptions extends ReadOptions {
   /** Milliseconds between two looks at the file; 1,000 by default. */
   readonly interval?: number;
   /** Called when a new file is in use. */
@@ -22,12 +18,14 @@ export interface WatchOptions {
 }
 
 /** Reads a keyset's file, which must be private (docs/keyset-log.md, "Files that are only read"). */
-export async function readKeysetFile(path: string, options: Pick<WatchOptions, "secret" | "seen"> = {}): Promise<KeysetFile> {
+export async function readKeysetFile(path: string, options: ReadOptions = {}): Promise<KeysetFile> {
   const file = await open(path);
   try {
     const [{ uid, mode }, user] = [await file.stat(), process.geteuid?.()];
     if (user !== undefined && uid !== user && uid !== 0) refuse("foreignOwner", `${path} belongs to another user`);
-    if (user !== undefined && (mode & (uid === 0 ? 0o037 : 0o077)) !== 0) refuse("looseMode", `others can open ${path}: chmod 600`);
+    if (user !== undefined && (mode & (uid === 0 ? 0o037 : 0o077)) !== 0) {
+      refuse("looseMode", `others can open ${path}: chmod 600`);
+    }
     return await KeysetFile.read(await file.readFile(), options);
   } finally {
     await file.close();
@@ -47,8 +45,11 @@ export class KeysetWatcher {
   #reading: Promise<void> | undefined;
 
   private constructor(path: string, options: WatchOptions, stamp: string, file: KeysetFile) {
-    [this.#path, this.#options, this.#stamp, this.#file] = [path, options, stamp, file];
-    this.#primary(file) ?? refuse("noKeySeals", `no key of ${path} is active at this time`);
+    this.#path = path;
+    this.#options = options;
+    this.#stamp = stamp;
+    this.#file = file;
+    if (this.#primaryOf(file) === undefined) refuse("noKeySeals", `no key of ${path} is active at this time`);
     this.#timer = setInterval(() => void this.#look(false), options.interval ?? 1_000).unref();
   }
 
@@ -64,7 +65,9 @@ export class KeysetWatcher {
   }
 
   /** The keys in use. */
-  get keyset(): Keyset { return this.#file.keyset(); }
+  get keyset(): Keyset {
+    return this.#file.keyset();
+  }
 
   /** The last line of the log in use. Store it for the `seen` of the next run. */
   get head(): Point {
@@ -73,7 +76,9 @@ export class KeysetWatcher {
   }
 
   /** Why the present file isn't in use, for a health check. */
-  get refusal(): Error | undefined { return this.#refusal; }
+  get refusal(): Error | undefined {
+    return this.#refusal;
+  }
 
   /** Reads the file now, for example after a signal. */
   async reload(): Promise<void> {
@@ -86,9 +91,13 @@ export class KeysetWatcher {
     clearInterval(this.#timer);
   }
 
-  get #now(): number { return Math.floor((this.#options.clock ?? Date.now)() / 1000); }
+  get #now(): number {
+    return Math.floor((this.#options.clock ?? Date.now)() / 1000);
+  }
 
-  #primary(file: KeysetFile): string | undefined { return Keyset.primaryOf(file.keyset(), this.#now)?.key.kid; }
+  #primaryOf(file: KeysetFile): string | undefined {
+    return file.keyset().primary(this.#now)?.key.kid;
+  }
 
   #look(isForced: boolean): Promise<void> {
     return (this.#reading ??= this.#read(isForced).finally(() => (this.#reading = undefined)));
@@ -103,13 +112,15 @@ export class KeysetWatcher {
       this.#stamp = stamp;
       const file = await readKeysetFile(this.#path, { ...this.#options, seen: head });
       // Without a key nothing is signed, which is right only if the key in use was revoked.
-      const isRevoked = file.log.keys.get(this.#primary(this.#file) ?? "")?.times.revokedAt !== undefined;
-      if (this.#primary(file) === undefined && !isRevoked) refuse("noKeySeals", `no key of ${this.#path} is active at this time`);
+      const isRevoked = file.log.keys.get(this.#primaryOf(this.#file) ?? "")?.times.revokedAt !== undefined;
+      if (this.#primaryOf(file) === undefined && !isRevoked)
+        refuse("noKeySeals", `no key of ${this.#path} is active at this time`);
       [this.#file, this.#refusal] = [file, undefined];
       if (this.head.hash !== head.hash) this.#options.onChange?.(this.head);
     } catch (error) {
       // The same file may be valid later: the time comes, or a key server recovers.
-      if (!(error instanceof PushCryptError) || ["noKeySeals", "wrapCommandFailed"].includes(error.code)) this.#stamp = "";
+      if (!(error instanceof PushCryptError) || ["noKeySeals", "wrapCommandFailed"].includes(error.code))
+        this.#stamp = "";
       this.#refusal = error as Error;
       const refused = `${stamp} ${this.#refusal.message}`;
       if (refused !== this.#refused) this.#options.onRefusal?.(this.#refusal);

@@ -1,20 +1,32 @@
 import { randomBytes } from "node:crypto";
-import { ascii, b64, hmac, lp16, NONE, unb64 } from "./sender/bytes.js";
-import { refuse } from "./sender/errors.js";
-import { JsonNumber, JsonObject, LONE_SURROGATE, type Json } from "./sender/json.js";
+import { ascii, b64, hmac, lp16, NONE } from "./sender/bytes.js";
+import { reading, refuse } from "./sender/errors.js";
+import {
+  anyText,
+  anything,
+  base64,
+  distinct,
+  integer,
+  list,
+  object,
+  oneOf,
+  text,
+  where,
+  type Form,
+} from "./sender/forms.js";
+import { JsonNumber, JsonObject, LONE_SURROGATE } from "./sender/json.js";
 import { type Key } from "./sender/key.js";
 import { type Placeholder } from "./sender/outer.js";
-import { MAX_LIMIT, type Padding } from "./sender/seal.js";
-import { checkedReference, type Attachment, type Reference } from "./blobs.js";
-import { type Carrier } from "./carriers.js";
+import { type Header } from "./sender/payload.js";
+import { MAX_LIMIT, type Padding, type Parties } from "./sender/seal.js";
+import { attachmentForm, offloadForm, type Attachment, type Reference } from "./blobs.js";
+import { CARRIERS, type Carrier } from "./carriers.js";
 import { Recipient } from "./keys.js";
 import { type OversizePlan } from "./oversize.js";
 import { rankOf } from "./suites.js";
 
-export const WINDOW = 30 * 86_400; // the longest lifetime, in seconds
-const ID_SIZE = 16;
-const MAX_RETRACTED = 16, MAX_ATTACHMENTS = 8, MAX_INCREMENT = 999, MAX_EXPOSED = 32;
-const EXPOSED = /^(?!alert$|mutable-content$)[A-Za-z0-9_-]{1,64}$/;
+const WINDOW = 30 * 86_400; // the longest lifetime, in seconds
+const ID_SIZE = 16; // bytes
 
 export interface SealOptions<C extends Carrier = Carrier> {
   readonly to: Recipient;
@@ -32,8 +44,8 @@ export interface SealOptions<C extends Carrier = Carrier> {
   /** The names of members of `aps` that stay readable. */
   readonly exposed?: readonly string[];
   /**
-   * Names this push: sealed again for the same recipient it has the same id, and is shown once. If the recipient has neither a psk
-   * nor a shared key and the push isn't signed, the name must not be guessable.
+   * Names this push: sealed again for the same recipient it has the same id, and is shown once. If the recipient has neither a
+   * psk nor a shared key and the push isn't signed, the name must not be guessable.
    */
   readonly campaign?: string;
   /** The ids of earlier pushes to take back. */
@@ -42,7 +54,9 @@ export interface SealOptions<C extends Carrier = Carrier> {
   readonly quiet?: boolean;
   /** Changes the badge by this number. */
   readonly badgeAdd?: number;
+  /** Files that the device fetches and shows. */
   readonly attachments?: readonly Attachment[];
+  /** A payload that the device fetches and shows in place of this one. */
   readonly offload?: Reference;
   /** What to do with a payload that doesn't fit. By default it is refused with `tooLarge`. */
   readonly oversize?: OversizePlan;
@@ -54,91 +68,131 @@ export interface SealOptions<C extends Carrier = Carrier> {
   readonly bare?: boolean;
 }
 
-const isInteger = (value: unknown, least: number, most: number): boolean =>
-  Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;
-const isText = (value: unknown, form: RegExp): boolean => typeof value === "string" && form.test(value);
+const flag = oneOf(true, false);
+const isDistinct = (values: readonly unknown[]): boolean => new Set(values).size === values.length;
+const isCampaign = (name: string): boolean =>
+  !LONE_SURROGATE.test(name) && name !== "" && Buffer.byteLength(name) <= 255;
 
-/** Checks the options that don't depend on the payload. Refuses with `invalidOption`, `deviceMissing`, `suiteTooLow`. */
-export function checkOptions(options: SealOptions, limit: number, padding: Padding): void {
-  const { to, collapseId, carrier, minimumSuite = 1, expiresAfter = WINDOW, exposed = [] } = options;
-  const { quiet = false, bare = false, selfTest = false } = options;
-  const check = (isRight: boolean, form: string): unknown => isRight || refuse("invalidOption", form);
-  check(to instanceof Recipient, "to isn't a Recipient: Recipient.fromJwk reads one");
-  check(isInteger(limit, 1, MAX_LIMIT), `limit isn't an integer of 1 to ${MAX_LIMIT}`);
-  const isPadding = padding === "limit" || padding === "none" || isInteger(padding, 1, Infinity);
-  check(isPadding, 'padding isn\'t a positive integer, "limit" or "none"');
-  check(isInteger(expiresAfter, 1, WINDOW), `expiresAfter isn't an integer of 1 to ${WINDOW} seconds`);
-  check([quiet, bare, selfTest].every((flag) => typeof flag === "boolean"), "quiet, bare or selfTest isn't a boolean");
-  check(collapseId === undefined || isText(collapseId, /^[ -~]{1,64}$/), "collapseId isn't 1 to 64 printable characters of ASCII");
-  check(collapseId === undefined || carrier !== "expo", "the service of expo has no collapse id");
-  check(isInteger(minimumSuite, 1, 4), "minimumSuite isn't 1, 2, 3 or 4");
-  check(Array.isArray(exposed) && exposed.length <= MAX_EXPOSED && exposed.every((name) => isText(name, EXPOSED)),
-    `exposed isn't at most ${MAX_EXPOSED} names of 1 to 64 letters, digits, _ and -, without alert and mutable-content`);
-  check(!quiet || !exposed.includes("sound"), "a quiet push can't expose its sound");
-  if (to.suite === 4 && to.device === undefined && !bare) {
-    refuse("deviceMissing", `key ${to.kid} is shared, and everyone who has it could open the push: seal to forDevice(), or set bare`);
+/** At most 8, with distinct ids and one avatar (PROTOCOL section 7). */
+export const attachmentsForm = where(
+  "a list with distinct ids and one avatar",
+  list(attachmentForm, 0, 8),
+  (all) => isDistinct(all.flatMap(({ id }) => id ?? [])) && all.filter(({ use }) => use !== undefined).length <= 1,
+);
+
+const OPTIONS = object(
+  { to: where("a Recipient", anything as Form<Recipient>, (to) => to instanceof Recipient) },
+  {
+    placeholder: anything,
+    padding: (value: unknown, name: string) =>
+      value === "limit" || value === "none" ? value : integer(1)(value, name),
+    limit: integer(1, MAX_LIMIT),
+    carrier: oneOf(...CARRIERS),
+    collapseId: text(/^[ -~]{1,64}$/),
+    expiresAfter: integer(1, WINDOW),
+    exposed: list(text(/^(?!alert$|mutable-content$)[A-Za-z0-9_-]{1,64}$/), 0, 32),
+    campaign: where("a name of 1 to 255 bytes", anyText, isCampaign),
+    retract: distinct(base64(ID_SIZE), 0, 16),
+    quiet: flag,
+    badgeAdd: integer(-999, 999),
+    attachments: attachmentsForm,
+    offload: offloadForm,
+    oversize: object(
+      {},
+      { shortenBodyTo: integer(1), offload: anything as Form<NonNullable<OversizePlan["offload"]>> },
+      true,
+    ),
+    selfTest: flag,
+    minimumSuite: integer(1, 4),
+    bare: flag,
+  },
+  true,
+);
+export type Options = ReturnType<typeof OPTIONS>;
+
+/** Checks what doesn't depend on the payload. Refuses with `invalidOption`, `deviceMissing`, `suiteTooLow`. */
+export function readOptions(given: SealOptions): Options {
+  const options = reading("the options", () => OPTIONS(given, "options"), { malformed: "invalidOption" });
+  const { to, carrier, collapseId, quiet, exposed = [], attachments = [], offload, minimumSuite = 1, bare } = options;
+  if (carrier === "expo" && collapseId !== undefined) refuse("invalidOption", "the service of expo has no collapse id");
+  if (quiet && exposed.includes("sound")) refuse("invalidOption", "a quiet push can't expose its sound");
+  if (quiet && (attachments.length > 0 || offload !== undefined))
+    refuse("invalidOption", "a quiet push fetches nothing");
+  if (to.suite === 4 && to.device === undefined && bare !== true) {
+    refuse("deviceMissing", `everyone who has key ${to.kid} could open the push: seal to forDevice(), or set bare`);
   }
   if (rankOf(to.suite) < rankOf(minimumSuite)) refuse("suiteTooLow", `key ${to.kid} has a suite below ${minimumSuite}`);
-}
-
-/** The optional members of the header (PROTOCOL sections 5 to 7 and 11). Refuses with `malformed`. */
-export function extrasOf(id: string, options: SealOptions): Record<string, unknown> {
-  const { offload, quiet, selfTest, badgeAdd, retract = [] } = options;
-  const attachments = Array.from(options.attachments ?? [], (one) => checkedReference(one, true) as Attachment);
-  const ids = attachments.flatMap((one) => one.id ?? []);
-  if (attachments.length > MAX_ATTACHMENTS || new Set(ids).size < ids.length || attachments.filter((one) => one.use).length > 1) {
-    refuse("malformed", `there are more than ${MAX_ATTACHMENTS} attachments, two of one id, or two avatars`);
-  }
-  if (!Array.isArray(retract) || retract.length > MAX_RETRACTED || new Set([...retract, id]).size < retract.length + 1) {
-    refuse("malformed", `retract isn't an array of at most ${MAX_RETRACTED} ids, or has an id twice, or the message's own id`);
-  }
-  for (const one of retract) unb64(one, ID_SIZE, "an id to retract");
-  if (quiet && (attachments.length > 0 || offload !== undefined)) refuse("malformed", "a quiet push fetches nothing");
-  const isIncrement = badgeAdd === undefined || isInteger(badgeAdd, -MAX_INCREMENT, MAX_INCREMENT);
-  if (!isIncrement) refuse("malformed", `badgeAdd isn't an integer of -${MAX_INCREMENT} to ${MAX_INCREMENT}`);
-  return {
-    ...(attachments.length > 0 && { attachments }), ...(offload !== undefined && { offload: checkedReference(offload, false) }),
-    ...(selfTest && { test: true }), ...(retract.length > 0 && { retract }), ...(quiet && { quiet }),
-    ...(badgeAdd !== undefined && { badge: { add: badgeAdd } }),
-  };
-}
-
-/** Whether the device obeys the message only with a proof of the sender. */
-export function hasInstructions(extras: Record<string, unknown>, { attachments = [] }: SealOptions): boolean {
-  return ["retract", "quiet", "badge"].some((name) => name in extras) || attachments.some((one) => one.use !== undefined);
+  return options;
 }
 
 /**
  * id  = first 16 bytes of HMAC-SHA256(key, "pushcrypt/1 campaign" ‖ 0x00 ‖ lp16(campaign) ‖ lp16(kid) ‖ lp16(device id or empty))
  * key = K as used (suite 4), the psk, or empty
  */
-export function messageId(campaign: string | undefined, to: Key): string {
-  if (campaign === undefined) return b64(randomBytes(ID_SIZE));
-  const size = typeof campaign === "string" && !LONE_SURROGATE.test(campaign) ? Buffer.byteLength(campaign) : 0;
-  if (!isInteger(size, 1, 255)) refuse("invalidOption", "the campaign's name isn't a string of 1 to 255 bytes");
-  const key = (to.kind.use === "shared" ? to.secret : to.psk) ?? NONE;
-  return b64(hmac(key, ascii("pushcrypt/1 campaign\0"), lp16(campaign), lp16(to.kid), lp16(to.device ?? "")).subarray(0, ID_SIZE));
+export function campaignId(campaign: string, { use, secret, psk, kid, device = "" }: Key): string {
+  const key = (use === "shared" ? secret : psk) ?? NONE;
+  return b64(hmac(key, ascii("pushcrypt/1 campaign\0"), lp16(campaign), lp16(kid), lp16(device)).subarray(0, ID_SIZE));
 }
 
-type Test = (value: Json | undefined) => boolean;
-const isString: Test = (value) => typeof value === "string";
-const isNatural = (most: number, least = 0): Test => (value) => value instanceof JsonNumber && isInteger(value.natural, least, most);
-const isNumber: Test = (value) => value instanceof JsonNumber && Number.isFinite(value.value);
-const SOUND = new Map<string, Test>([
-  ["critical", isNatural(1)], ["name", isString],
-  ["volume", (value) => value instanceof JsonNumber && value.value >= 0 && value.value <= 1],
-]);
-const TYPES = new Map<string, Test>([
-  ["badge", isNatural(Infinity)], ["category", isString], ["content-available", isNatural(1, 1)], ["filter-criteria", isString],
-  ["interruption-level", (value) => ["passive", "active", "time-sensitive", "critical"].includes(value as string)],
-  ["relevance-score", isNumber], ["target-content-id", isString], ["thread-id", isString],
-  ["sound", (value) => isString(value) || (value instanceof JsonObject && [...value].every(([name, part]) => SOUND.get(name)?.(part)))],
+/** The header with its optional members (PROTOCOL sections 5 to 7 and 11). Refuses with `invalidOption`, `notAuthenticated`. */
+export function headerOf(options: Options, { to, signer }: Parties, milliseconds: number): Header {
+  const {
+    campaign,
+    expiresAfter = WINDOW,
+    attachments = [],
+    offload,
+    selfTest,
+    retract = [],
+    quiet,
+    badgeAdd,
+  } = options;
+  const iat = Math.floor(milliseconds / 1000);
+  if (!(iat >= 0 && Number.isSafeInteger(iat + expiresAfter)))
+    refuse("invalidOption", "the clock's time can't be represented");
+  const id = campaign === undefined ? b64(randomBytes(ID_SIZE)) : campaignId(campaign, to);
+  if (retract.includes(id)) refuse("invalidOption", "the push would take back itself");
+  const instructions = {
+    ...(retract.length > 0 && { retract }),
+    ...(quiet && { quiet }),
+    ...(badgeAdd !== undefined && { badge: { add: badgeAdd } }),
+  };
+  const isInstructed = Object.keys(instructions).length > 0 || attachments.some(({ use }) => use !== undefined);
+  const isProven = signer !== undefined || to.psk !== undefined || to.use === "shared"; // PROTOCOL section 11
+  if (isInstructed && !isProven) {
+    const reason = `everyone can seal to key ${to.kid}, so its device ignores retract, quiet, badgeAdd and avatars`;
+    refuse("notAuthenticated", `${reason}: sign the push, or use a registration record with a psk`);
+  }
+  return {
+    id,
+    iat,
+    exp: iat + expiresAfter,
+    ...(attachments.length > 0 && { attachments }),
+    ...(offload && { offload }),
+    ...(selfTest && { test: true }),
+    ...instructions,
+  };
+}
+
+const isNumber = (value: unknown): boolean => value instanceof JsonNumber && Number.isFinite(value.value);
+const number = where("a number", anything as Form<JsonNumber>, isNumber);
+const volume = where("a number of 0 to 1", number, ({ value }) => value >= 0 && value <= 1);
+const SOUND = object({}, { critical: integer(0, 1), name: anyText, volume }, true);
+const scalar: Form<unknown> = (value, name) =>
+  typeof value === "string" || typeof value === "boolean" ? value : number(value, name);
+const EXPOSED = new Map<string, Form<unknown>>([
+  ...["category", "filter-criteria", "target-content-id", "thread-id"].map((name) => [name, anyText] as const),
+  ["badge", integer(0)],
+  ["content-available", integer(1, 1)],
+  ["interruption-level", oneOf("passive", "active", "time-sensitive", "critical")],
+  ["relevance-score", number],
+  ["sound", (value, name) => (value instanceof JsonObject ? SOUND(value, name) : anyText(value, name))],
 ]);
 
 /** Refuses with `notExposable` what `aps` lacks, or has with another type (PROTOCOL section 2, "Exposed members"). */
 export function checkExposed(aps: JsonObject, exposed: readonly string[]): void {
   for (const name of exposed) {
-    const isRight = TYPES.get(name) ?? ((value) => isString(value) || isNumber(value) || typeof value === "boolean");
-    if (!isRight(aps.get(name))) refuse("notExposable", `the payload's aps has no ${name} of a type that can be exposed`);
+    reading("the payload's aps", () => (EXPOSED.get(name) ?? scalar)(aps.get(name), name), {
+      malformed: "notExposable",
+    });
   }
 }

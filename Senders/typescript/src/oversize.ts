@@ -1,8 +1,8 @@
 import { reading, refuse } from "./sender/errors.js";
 import { JsonObject } from "./sender/json.js";
 import { readPayload, type Header, type InnerPayload } from "./sender/payload.js";
-import { Sealing, type Draft, type Parties } from "./sender/seal.js";
-import { checkedReference, sealOffload, type SealedBlob } from "./blobs.js";
+import { prepare, type Draft, type Parties, type Sealing } from "./sender/seal.js";
+import { offloadForm, sealOffload, type SealedBlob } from "./blobs.js";
 
 const ELLIPSIS = "…";
 const CHARACTERS = new Intl.Segmenter("und", { granularity: "grapheme" });
@@ -10,13 +10,13 @@ const CHARACTERS = new Intl.Segmenter("und", { granularity: "grapheme" });
 /** What to do with a payload that doesn't fit. The push says what was done: `isBodyShortened`, `offloaded`. */
 export interface OversizePlan {
   /**
-   * Shortens `aps.alert.body` at the end of a character as the user sees it, and appends "…". At least this many characters stay, 1 or
-   * more: if these don't fit, the payload is offloaded or refused.
+   * Shortens `aps.alert.body` at the end of a character as the user sees it, and appends "…". At least this many characters stay,
+   * 1 or more: if these don't fit, the payload is offloaded or refused.
    */
   readonly shortenBodyTo?: number;
   /**
-   * Seals the whole payload as a blob, which the device fetches. The push has its `aps` with a shortened body. Return the https address
-   * where devices will find `blob.data`, and upload it before you send the push: `push.offloaded` is the blob.
+   * Seals the whole payload as a blob, which the device fetches. The push has its `aps` with a shortened body. Return the https
+   * address where devices will find `blob.data`, and upload it before you send the push: `push.offloaded` is the blob.
    */
   readonly offload?: (blob: SealedBlob) => string;
 }
@@ -29,35 +29,41 @@ export interface Fitted {
 }
 
 export function fitted(
-  parties: Parties, draftOf: (payload: InnerPayload, header: Header) => Draft, payload: InnerPayload, header: Header, plan: OversizePlan,
+  parties: Parties,
+  draftOf: (payload: InnerPayload, header: Header) => Draft,
+  payload: InnerPayload,
+  header: Header,
+  { shortenBodyTo, offload }: OversizePlan,
 ): Fitted {
-  const { shortenBodyTo: minimum, offload } = plan;
-  const isMinimum = minimum === undefined || (Number.isSafeInteger(minimum) && minimum > 0);
-  if (!isMinimum) refuse("invalidOption", "shortenBodyTo isn't a positive integer");
-  const whole = shortened(parties, draftOf(payload, header), minimum);
+  const whole = shortened(parties, draftOf(payload, header), shortenBodyTo);
   if (offload === undefined || header["offload"] !== undefined || whole.sealing.excess === 0) return whole;
-  if (header["quiet"] !== undefined) refuse("invalidOption", "a quiet push can't have an offloaded payload, and this one doesn't fit");
+  if (header["quiet"] !== undefined)
+    refuse("invalidOption", "a quiet push fetches no payload, and this one doesn't fit");
   const offloaded = sealOffload(payload.root.source);
-  const reference = reading("the address", () => checkedReference(offloaded.at(offload(offloaded)), false), { malformed: "invalidOption" });
+  const reference = offloaded.at(offload(offloaded));
+  reading("the address", () => offloadForm(reference, "offload"), { malformed: "invalidOption" });
   const alone = readPayload(`{"aps":${payload.root.raw("aps")}}`);
   // The blob contains the whole body, so the push needs one character of it.
   return { ...shortened(parties, draftOf(alone, { ...header, offload: reference }), 1), offloaded };
 }
 
 function shortened(parties: Parties, draft: Draft, minimum: number | undefined): Fitted {
-  const sealing = new Sealing(parties, draft);
-  const payload = sealing.excess > 0 && minimum !== undefined ? withShorterBody(draft.payload, sealing.excess, minimum) : undefined;
-  if (payload === undefined) return { sealing, isBodyShortened: false, offloaded: undefined };
-  return { sealing: new Sealing(parties, { ...draft, payload }), isBodyShortened: true, offloaded: undefined };
+  const whole = prepare(parties, draft);
+  const isTooLong = whole.excess > 0 && minimum !== undefined;
+  const payload = isTooLong ? withShorterBody(draft.payload, whole.excess, minimum) : undefined;
+  const sealing = payload === undefined ? whole : prepare(parties, { ...draft, payload });
+  return { sealing, isBodyShortened: payload !== undefined, offloaded: undefined };
 }
 
 /** The payload with a body that is at least `excess` bytes shorter, or undefined if fewer than `minimum` characters would stay. */
-function withShorterBody({ aps, root: { source } }: InnerPayload, excess: number, minimum: number): InnerPayload | undefined {
+function withShorterBody({ aps, root }: InnerPayload, excess: number, minimum: number): InnerPayload | undefined {
   const alert = aps.get("alert");
   const [owner, name] = alert instanceof JsonObject ? [alert, "body"] : [aps, "alert"];
   const [body, [start, end]] = [owner.get(name), owner.spans.get(name) ?? [0, 0]];
-  const shorter = typeof body === "string" ? beginning(body, Buffer.byteLength(owner.raw(name)) - excess, minimum) : undefined;
-  return shorter === undefined ? undefined : readPayload(source.slice(0, start) + JSON.stringify(shorter) + source.slice(end));
+  const limit = Buffer.byteLength(owner.raw(name)) - excess;
+  const shorter = typeof body === "string" ? beginning(body, limit, minimum) : undefined;
+  if (shorter === undefined) return undefined;
+  return readPayload(root.source.slice(0, start) + JSON.stringify(shorter) + root.source.slice(end));
 }
 
 /** The beginning of a text and an ellipsis, which as a JSON string have at most `limit` bytes. */

@@ -5,7 +5,7 @@ import { readKey } from "./sender/key.js";
 import { Recipient } from "./keys.js";
 import { KINDS, rankOf } from "./suites.js";
 
-export const MAX_RECORD = 4_096; // bytes
+const MAX_RECORD = 4_096; // bytes
 
 /**
  * `psk`: a secret that only app and backend have, a psk or a shared key. `asymmetric`: a key pair, so that the backend can't open
@@ -34,20 +34,30 @@ export class Registration {
   constructor(record: Text, { requiring }: { readonly requiring: readonly Requirement[] }) {
     this.#record = bytesOf(record);
     if (this.#record.length > MAX_RECORD) refuse("tooLarge", `the record has more than ${MAX_RECORD} bytes`);
-    const key = reading("the record", () => readKey(readObject(this.#record), KINDS), { invalidDeviceID: "malformed" });
-    this.recipient = Recipient.ofEntry({ key, demandsPsk: false });
+    const read = () => readKey(readObject(this.#record), KINDS);
+    const key = reading("the record", read, { invalidDeviceID: "malformed" });
+    this.recipient = new Recipient({ key, demandsPsk: false });
     if (!Array.isArray(requiring) || !requiring.every((one) => one === "psk" || one === "asymmetric")) {
       throw new TypeError('requiring isn\'t an array of "psk" and "asymmetric"');
     }
-    const isShared = key.kind.use === "shared";
-    if (requiring.includes("psk") && !isShared && key.psk === undefined) refuse("pskMissing", `everyone could seal to key ${key.kid}`);
-    if (requiring.includes("asymmetric") && isShared) refuse("notAsymmetric", `key ${key.kid} is shared, and a key pair is required`);
+    const isShared = key.use === "shared";
+    if (requiring.includes("psk") && !isShared && key.psk === undefined) {
+      refuse("pskMissing", `everyone could seal to key ${key.kid}`);
+    }
+    if (requiring.includes("asymmetric") && isShared) {
+      refuse("notAsymmetric", `key ${key.kid} is shared, and a key pair is required`);
+    }
   }
 
   /** The bytes of the upload. Store them with the account and the device token; they are a secret like a password. */
-  get record(): Buffer { return Buffer.from(this.#record); }
+  get record(): Buffer {
+    return Buffer.from(this.#record);
+  }
 
-  get kid(): string { return this.recipient.kid; }
+  /** The key of its row. */
+  get kid(): string {
+    return this.recipient.kid;
+  }
 }
 
 /** A row of the table of registrations, whose key is the kid. */
@@ -76,29 +86,41 @@ export interface RegistrationChange {
  */
 export function registrationChange(
   upload: StoredRegistration,
-  options: { readonly over: Iterable<StoredRegistration>; readonly isProven: boolean; readonly allowsLowerSuite?: boolean },
+  options: {
+    readonly over: Iterable<StoredRegistration>;
+    readonly isProven: boolean;
+    readonly allowsLowerSuite?: boolean;
+  },
 ): RegistrationChange {
-  const { over, isProven, allowsLowerSuite = false } = options;
-  const [rows, { kid, recipient }] = [[...over], upload.registration];
+  const { kid, recipient, record } = upload.registration;
+  const rows = [...options.over];
   const present = rows.find((row) => row.registration.kid === kid);
   if (present !== undefined) {
-    if (!hasSameKey(present.registration, upload.registration)) refuse("conflict", `another key has the id ${kid}; it is never replaced`);
-    if (present.account !== upload.account && isProven !== true) refuse("otherAccount", `key ${kid} belongs to another account`);
+    if (!isSameKey(present.registration, upload.registration))
+      refuse("conflict", `another key has the id ${kid}; it is never replaced`);
+    if (present.account !== upload.account && options.isProven !== true)
+      refuse("otherAccount", `key ${kid} belongs to another account`);
   }
   const replaced = rows.filter((row) => row.deviceToken === upload.deviceToken && row.registration.kid !== kid);
   // The row of another account doesn't count: its user could keep the next user of the device from registering.
-  const ranks = replaced.filter((row) => row.account === upload.account).map((row) => rankOf(row.registration.recipient.suite));
-  if (Math.max(...ranks) > rankOf(recipient.suite) && allowsLowerSuite !== true) {
-    refuse("suiteTooLow", `key ${kid} has suite ${recipient.suite}, which ranks below that of the key that it would replace`);
+  const ranks = replaced
+    .filter((row) => row.account === upload.account)
+    .map((row) => rankOf(row.registration.recipient.suite));
+  if (Math.max(...ranks) > rankOf(recipient.suite) && options.allowsLowerSuite !== true) {
+    refuse(
+      "suiteTooLow",
+      `key ${kid} has suite ${recipient.suite}, which ranks below that of the key that it would replace`,
+    );
   }
-  const isSameRow = (["account", "deviceToken", "environment"] as const).every((name) => present?.[name] === upload[name]);
-  const isWritten = !isSameRow || present?.registration.record.equals(upload.registration.record) !== true;
+  const isSameRow = (["account", "deviceToken", "environment"] as const).every(
+    (name) => present?.[name] === upload[name],
+  );
+  const isWritten = !isSameRow || present?.registration.record.equals(record) !== true;
   return { isWritten, removed: replaced.map((row) => row.registration.kid) };
 }
 
 /** Equal kids aren't enough: an attacker can make two keys with one kid of 64 bits. */
-function hasSameKey(left: Registration, right: Registration): boolean {
-  const [a, b] = [Recipient.keyOf(left.recipient), Recipient.keyOf(right.recipient)];
+function isSameKey({ recipient: { key: a } }: Registration, { recipient: { key: b } }: Registration): boolean {
   const areSame = (["publicKey", "psk", "secret"] as const).every((name) => isSame(a[name] ?? NONE, b[name] ?? NONE));
   return areSame && a.kind === b.kind && a.device === b.device;
 }

@@ -1,6 +1,7 @@
 import { createInterface } from "node:readline";
 import { challenge, Keyset, Pending, PushCryptError, readReceipt, Recipient, Registration, registrationChange, sealAttachment, Sealer } from "../src/index.js";
-import { sealOffload, SenderKey, type Attachment, type Placeholder, type Reference, type SealOptions } from "../src/index.js";
+import { sealOffload, SenderKey, type Placeholder, type Reference, type SealOptions } from "../src/index.js";
+import { JsonNumber, JsonObject, readObject, type Json } from "../src/sender/json.js";
 
 // The program of the conformance kit (Conformance/README.md): pushcrypt-conformance --level sender-full node .build/test/conformance.js
 
@@ -48,11 +49,14 @@ function blob({ purpose, plaintext, blob: sealed }: Request): object {
   return { blob: made.data.toString("base64url"), reference };
 }
 
-function keys({ as, text }: Request): object {
+function keys({ as, text, at }: Request): object {
   if (as === "recipient") return { kids: [Recipient.fromJwk(text).kid] };
   if (as === "signer") return { kids: [SenderKey.fromJwk(text).kid] };
   const keyset = Keyset.fromJson(text);
-  return { kids: keyset.kids };
+  if (as === "senders" && keyset.use !== "sender") throw new PushCryptError("wrongKind", "the keys aren't senders'");
+  if (at === undefined) return { kids: keyset.kids };
+  const states = Object.fromEntries(keyset.states(at));
+  return { kids: keyset.kids, states, primary: keyset.kids.find((kid) => states[kid] === "primary") ?? null };
 }
 
 function challenged(request: Request): object {
@@ -95,9 +99,14 @@ function answered(request: Request): object {
   }
 }
 
-export type { Attachment };
+/** A value of the request. JavaScript's numbers don't show whether a size was written as 5 or 5.0, which isn't an integer. */
+function valueOf(json: Json): unknown {
+  if (json instanceof JsonObject) return Object.fromEntries([...json].map(([name, value]) => [name, valueOf(value)]));
+  if (json instanceof JsonNumber) return /[.eE]/.test(json.text) ? NaN : json.value;
+  return Array.isArray(json) ? json.map(valueOf) : json;
+}
 
 for await (const line of createInterface({ input: process.stdin })) {
-  const request = JSON.parse(line) as Request;
+  const request = valueOf(readObject(line)) as Request;
   process.stdout.write(`${JSON.stringify({ tag: request["tag"], ...answered(request) })}\n`);
 }

@@ -45,7 +45,7 @@ function hpkeSteps(suite: 1 | 2 | 3, key: Key, info: Buffer, plaintext: Buffer, 
   const ciphersuite = { 1: P256_SUITE, 2: X25519_SUITE, 3: XWING_SUITE }[suite];
   const made = keySchedule(ciphersuite, value("shared_secret"), info, psk);
   assert.deepEqual([made.context, made.key, made.nonce], [value("key_schedule_context"), value("key"), value("base_nonce")]);
-  return sealHpke(ciphersuite, { sharedSecret: value("shared_secret"), enc: value("enc") }, info, psk, plaintext);
+  return Buffer.concat([value("enc"), sealHpke(ciphersuite, value("shared_secret"), info, psk, plaintext)]);
 }
 
 const isOfSuite3 = (...texts: (string | null)[]): boolean => texts.some((text) => text?.includes('"AKP"') === true);

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { createECDH } from "node:crypto";
 import { describe, it } from "node:test";
 import { encapsulateP256, P256, P256_SUITE, privateOkp } from "../src/sender/curves.js";
-import { encapsulation, keySchedule, sealHpke } from "../src/sender/hpke.js";
+import { sealGcm } from "../src/sender/bytes.js";
+import { encapsulation, keySchedule } from "../src/sender/hpke.js";
 import { encapsulateX25519, X25519, X25519_SUITE } from "../src/suites.js";
 import { dhP256, dhX25519, openAead } from "./opener.js";
 import { hex, vectors } from "./vectors.js";
@@ -43,8 +44,7 @@ describe("RFC 9180 appendix A, modes base and psk", () => {
       assert.deepEqual(nonce, bytes(vector, "base_nonce"));
       const [first] = vector["encryptions"] as [Record<string, string>];
       if (vector.aead_id > 2) return; // pushcrypt has AES-GCM only
-      const sealed = sealHpke(suiteOf(vector), made, bytes(vector, "info"), pskOf(vector), hex(first["pt"] ?? ""), hex(first["aad"] ?? ""));
-      assert.equal(sealed.toString("hex"), `${String(vector["enc"])}${first["ct"] ?? ""}`);
+      assert.equal(sealGcm(key, nonce, hex(first["aad"] ?? ""), hex(first["pt"] ?? "")).toString("hex"), first["ct"]);
     });
   }
 });
@@ -66,7 +66,7 @@ describe("hpke-edges", () => {
 describe("encapsulations", () => {
   const pairs = [[P256, encapsulateP256], [X25519, encapsulateX25519]] as const;
   for (const [kind, encapsulate] of pairs) {
-    it(`of ${kind.name} are fresh and checked`, () => {
+    it(`of suite ${kind.suite} are fresh and checked`, () => {
       const publicKey = kind.publicOf(Buffer.alloc(32, 7));
       const made = new Set(Array.from({ length: 20 }, () => encapsulate(publicKey).enc.toString("hex")));
       assert.equal(made.size, 20);

@@ -7,7 +7,7 @@ import { SENDER_KINDS } from "../src/sender/curves.js";
 import { readObject } from "../src/sender/json.js";
 import { readKey } from "../src/sender/key.js";
 import { deviceKey, isXWingAvailable } from "../src/suites.js";
-import { messageId } from "../src/options.js";
+import { campaignId } from "../src/options.js";
 import { codeOfRefusal, keyOf, vectors } from "./vectors.js";
 
 const file = vectors("keysets-v1.json");
@@ -34,9 +34,10 @@ describe("keysets-v1: records and sets", () => {
 });
 
 describe("keysets-v1: the key that seals", () => {
-  for (const { name, text, at, primary } of file.states) {
+  for (const { name, text, at, primary, states } of file.states) {
     it(name, () => {
-      assert.equal(Keyset.primaryOf(Keyset.fromJson(text), at)?.key.kid ?? null, primary);
+      assert.equal(Keyset.fromJson(text).primary(at)?.key.kid ?? null, primary);
+      assert.deepEqual(Object.fromEntries(Keyset.fromJson(text).states(at)), states);
       if (primary === null) assert.equal(codeOfRefusal(() => SenderKey.fromKeyset(Keyset.fromJson(text), { at })), "noKeySeals");
     });
   }
@@ -48,7 +49,7 @@ describe("keysets-v1: campaigns", () => {
   for (const { campaign, key: name, id } of file.campaigns) {
     it(`${campaign.slice(0, 20)} for ${name}`, { skip: needsMlkem(JSON.stringify(all[name] ?? {})) }, () => {
       const key = all[name] === undefined ? deviceKey(keyOf(all.shared), device) : keyOf(all[name]);
-      assert.equal(messageId(campaign, key), id);
+      assert.equal(campaignId(campaign, key), id);
     });
   }
 });

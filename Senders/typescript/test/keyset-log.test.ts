@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { PushCryptError } from "../src/index.js";
 import { KeysetFile } from "../src/keyset-file.js";
 import { KeysetLog } from "../src/keyset-log.js";
-import { MOMENTS, readTime } from "../src/keyset.js";
+import { MOMENTS, time } from "../src/keyset.js";
 import { isXWingAvailable } from "../src/suites.js";
 import { codeOfAsync, vectors } from "./vectors.js";
 
@@ -16,13 +16,13 @@ describe("keyset-log-v1: accepted", () => {
     it(name, async () => {
       const { log } = await KeysetFile.read(bytes(keyset), secretOf(passphrase));
       assert.deepEqual([log.id, log.kind, { n: log.head.n, hash: log.head.hash }, log.points], [id, kind, head, points]);
-      assert.equal(log.head.at, readTime(state.at, "at"));
+      assert.equal(log.head.at, time(state.at, "at"));
       assert.deepEqual([...log.secrets], state.secrets ?? []);
       const keys = [...log.keys].map(([kid, { key, times, psk, lost }]) => [kid, {
-        algorithm: key === undefined ? "shared" : key.isPublisher ? "ed25519-publisher" : key.kind.name, times, psk, lost }]);
+        algorithm: key === undefined ? "shared" : key.isPublisher ? "ed25519-publisher" : ["ed25519", "p256", "x25519", "xwing"][key.kind.suite], times, psk, lost }]);
       const expected = Object.entries(state.keys as Record<string, Record<string, unknown>>).map(([kid, key]) => [kid, {
         algorithm: key["algorithm"], psk: key["psk"] === true, lost: key["lost"] === true,
-        times: Object.fromEntries(MOMENTS.filter((moment) => moment in key).map((moment) => [moment, readTime(key[moment], moment)])) }]);
+        times: Object.fromEntries(MOMENTS.filter((moment) => moment in key).map((moment) => [moment, time(key[moment], moment)])) }]);
       assert.deepEqual(Object.fromEntries(keys), Object.fromEntries(expected));
     });
     it(`${name}: its keys`, { skip: !keyset.includes('"digest"') && passphrase === undefined }, async () => {

@@ -1,5 +1,5 @@
 import { createECDH, createPrivateKey, createPublicKey, ECDH, sign, type KeyObject } from "node:crypto";
-import { NONE } from "./bytes.js";
+import { once } from "./bytes.js";
 import { refuse } from "./errors.js";
 import { encapsulation, type Ciphersuite, type Encapsulation } from "./hpke.js";
 import { hpkeCipher, type Key, type KeyKind } from "./key.js";
@@ -22,11 +22,14 @@ export function encapsulateP256(publicKey: Buffer, ephemeral?: ECDH): Encapsulat
 
 /** Suite 1. A serialised key is the uncompressed point, 65 bytes. */
 export const P256: KeyKind = {
-  name: "p256", kty: "EC", crv: "P-256", alg: "HPKE-7", suite: 1, use: "recipient", parts: { x: 32, y: 32 }, prefix: Buffer.of(4),
+  names: { kty: "EC", crv: "P-256", alg: "HPKE-7" },
+  suite: 1,
+  parts: { x: 32, y: 32 },
+  prefix: Buffer.of(4),
   secret: "d",
   cipher: hpkeCipher(P256_SUITE, 65, (publicKey) => encapsulateP256(publicKey)),
   check: (publicKey) => void ECDH.convertKey(publicKey, CURVE),
-  publicOf: (secret) => {
+  publicOf(secret) {
     const pair = createECDH(CURVE);
     pair.setPrivateKey(secret);
     return pair.getPublicKey();
@@ -35,8 +38,12 @@ export const P256: KeyKind = {
 
 /** Keys that sign. */
 export const ED25519: KeyKind = {
-  name: "ed25519", kty: "OKP", crv: "Ed25519", alg: "Ed25519", suite: 0, use: "sender", parts: { x: 32 }, prefix: NONE, secret: "d",
-  check: checkEd25519, publicOf: (secret) => publicOkp(privateOkp("Ed25519", secret)),
+  names: { kty: "OKP", crv: "Ed25519", alg: "Ed25519" },
+  suite: 0,
+  parts: { x: 32 },
+  secret: "d",
+  check: checkEd25519,
+  publicOf: (secret) => publicOkp(privateOkp("Ed25519", secret)),
 };
 
 /** The kinds of keys of the level `sender`. */
@@ -49,16 +56,15 @@ export function privateOkp(crv: "X25519" | "Ed25519", secret: Buffer): KeyObject
 }
 
 /** The serialised public key of a private one. */
-export const publicOkp = (key: KeyObject): Buffer => Buffer.from(createPublicKey(key).export({ format: "jwk" }).x ?? "", "base64url");
+export const publicOkp = (key: KeyObject): Buffer =>
+  Buffer.from(createPublicKey(key).export({ format: "jwk" }).x ?? "", "base64url");
 
-const signingKeys = new WeakMap<Key, KeyObject>();
+const signingKey = once((key: Key) =>
+  privateOkp("Ed25519", key.secret ?? refuse("wrongKind", `key ${key.kid} is public`)),
+);
 
 /** Ed25519, RFC 8032, pure. */
-export function signEd25519(key: Key, text: Buffer): Buffer {
-  const object = signingKeys.get(key) ?? privateOkp("Ed25519", key.secret ?? refuse("wrongKind", `key ${key.kid} is public`));
-  signingKeys.set(key, object);
-  return sign(null, text, object);
-}
+export const signEd25519 = (key: Key, text: Buffer): Buffer => sign(null, text, signingKey(key));
 
 /** Throws for a y that isn't canonical, for points of small order and for a y without a point. */
 function checkEd25519(publicKey: Buffer): void {

@@ -1,12 +1,15 @@
-/** The codes of refusals, as in the other implementations: of sealing, keys, registrations, and files of keysets. */
-export type ErrorCode =
-  | "invalidPayload" | "invalidPlaceholder" | "invalidOption" | "notExposable" | "notAuthenticated" | "deviceMissing" | "tooLarge"
-  | "malformed" | "unsupportedKey" | "unsupportedSuite" | "invalidKey" | "kidMismatch" | "duplicateKey" | "wrongKind" | "pskMissing"
-  | "noKeySeals" | "invalidDeviceID" | "invalidTopic" | "rolledBack" | "suiteTooLow"
-  | "notAsymmetric" | "conflict" | "otherAccount" | "otherChallenge" | "challengeExpired" | "possessionNotProven"
-  | "incomplete" | "unsupportedVersion" | "wrongNumber" | "brokenChain" | "timeWentBack" | "misplaced" | "unknownEpoch" | "wrongDigest"
-  | "notAuthentic" | "otherKeys" | "otherSecrets" | "notEncrypted" | "secretNeeded" | "wrongSecret" | "wrapCommandFailed"
-  | "olderThanHistory" | "looseMode" | "foreignOwner";
+type SealCode = "invalidPayload" | "invalidPlaceholder" | "invalidOption" | "notExposable" | "notAuthenticated";
+type KeyCode = "malformed" | "unsupportedKey" | "unsupportedSuite" | "invalidKey" | "kidMismatch" | "wrongKind";
+type SetCode = "duplicateKey" | "noKeySeals" | "rolledBack" | "suiteTooLow" | "deviceMissing" | "pskMissing";
+type RecordCode = "invalidDeviceID" | "invalidTopic" | "tooLarge" | "notAsymmetric" | "conflict" | "otherAccount";
+type ProofCode = "otherChallenge" | "challengeExpired" | "possessionNotProven";
+type RowCode = "incomplete" | "unsupportedVersion" | "wrongNumber" | "brokenChain" | "timeWentBack" | "misplaced";
+type KeysetCode = "unknownEpoch" | "wrongDigest" | "notAuthentic" | "otherKeys" | "otherSecrets" | "notEncrypted";
+type FileCode = "secretNeeded" | "wrongSecret" | "wrapCommandFailed" | "olderThanHistory" | AccessCode;
+type AccessCode = "looseMode" | "foreignOwner";
+
+/** The codes of refusals, as in the other implementations. */
+export type ErrorCode = SealCode | KeyCode | SetCode | RecordCode | ProofCode | RowCode | KeysetCode | FileCode;
 
 /** What a program can use of an error. */
 export interface ErrorFacts {
@@ -21,14 +24,14 @@ export interface ErrorFacts {
 
 /** Why something was refused. It contains no secret and nothing of a payload. */
 export class PushCryptError extends Error {
-  readonly code: ErrorCode;
-  readonly facts: ErrorFacts;
+  override readonly name = "PushCryptError";
 
-  constructor(code: ErrorCode, reason: string, facts: ErrorFacts = {}) {
+  constructor(
+    readonly code: ErrorCode,
+    reason: string,
+    readonly facts: ErrorFacts = {},
+  ) {
     super(reason);
-    this.name = "PushCryptError";
-    this.code = code;
-    this.facts = facts;
   }
 }
 
@@ -36,12 +39,23 @@ export function refuse(code: ErrorCode, reason: string, facts?: ErrorFacts): nev
   throw new PushCryptError(code, reason, facts);
 }
 
-/** Says in the refusals of `read` what was read. `codes` replaces codes. */
-export function reading<T>(what: string, read: () => T, codes: Partial<Record<ErrorCode, ErrorCode>> = {}, facts?: ErrorFacts): T {
+/** Says in a refusal what was read, and throws it again. `codes` replaces codes. */
+export function rethrow(
+  error: unknown,
+  what: string,
+  codes: { [code in ErrorCode]?: ErrorCode } = {},
+  row?: number,
+): never {
+  if (!(error instanceof PushCryptError)) throw error;
+  const facts = row === undefined ? error.facts : { row, ...error.facts };
+  throw new PushCryptError(codes[error.code] ?? error.code, `${what}: ${error.message}`, facts);
+}
+
+/** What `read` returns. Its refusals say what was read. */
+export function reading<T>(what: string, read: () => T, codes?: { [code in ErrorCode]?: ErrorCode }, row?: number): T {
   try {
     return read();
   } catch (error) {
-    if (!(error instanceof PushCryptError)) throw error;
-    return refuse(codes[error.code] ?? error.code, `${what}: ${error.message}`, { ...facts, ...error.facts });
+    return rethrow(error, what, codes, row);
   }
 }
