@@ -8,19 +8,14 @@ import (
 	"strconv"
 )
 
-const (
-	blobMagic       = "PCB1"
-	chunkSize       = 65_536 // bytes of plaintext
-	pageSize        = 4_096  // bytes to a multiple of which payloads are padded
-	forAttachment   = 1
-	forPayload      = 2
-	maxFile         = 1 << 48 // bytes
-	maxURL, maxHost = 2_048, 253
-)
+// In bytes: a chunk's plaintext, that to a multiple of which payloads are padded, a file, a URL and its host.
+const chunkSize, pageSize, maxFile, maxURL, maxHost = 65_536, 4_096, 1 << 48, 2_048, 253
+
+// The purposes of blobs.
+const forAttachment, forPayload = 1, 2
 
 var (
 	mimeForm = regexp.MustCompile(`^[a-z0-9][a-z0-9.+_-]{0,63}/[a-z0-9][a-z0-9.+_-]{0,63}$`)
-	nameForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 	urlForm  = regexp.MustCompile(`^https://([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*)(?::([0-9]{1,5}))?` +
 		`(?:[/?](?:[A-Za-z0-9._~:/?\[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*)?$`)
 )
@@ -81,24 +76,20 @@ func SealFile(file []byte) *SealedBlob { return newBlob(forAttachment, file) }
 // SealPayload encrypts a payload under a fresh key, padded to a multiple of 4 KiB. It takes what [Sealer.Seal] takes. Errors:
 // invalidPayload.
 func SealPayload(payload any) (blob *SealedBlob, err error) {
-	inner, err := readInner(payload)
-	if err != nil {
-		return nil, err
-	}
-	text := inner.root.text
-	padding := bytes.Repeat([]byte(" "), -len(text)&(pageSize-1))
-	return newBlob(forPayload, join(text, padding)), nil
+	defer catch(&err, "invalidPayload", "the payload")
+	text := must(readPayload(payload)).root.text
+	return newBlob(forPayload, join(text, bytes.Repeat([]byte(" "), -len(text)&(pageSize-1)))), nil
 }
 
 func newBlob(purpose byte, plaintext []byte) *SealedBlob {
 	key := random(32)
 	data := sealBlob(key, purpose, plaintext)
-	return &SealedBlob{data, &Reference{"", toBase64(key), int64(len(plaintext)), toBase64(digest(data))}}
+	return &SealedBlob{data, &Reference{"", base64Of(key), int64(len(plaintext)), base64Of(digest(data))}}
 }
 
 // sealBlob makes "PCB1" and the chunks. A second blob under one key would have the same nonces.
 func sealBlob(key []byte, purpose byte, plaintext []byte) []byte {
-	aead, data := gcm(key), []byte(blobMagic)
+	aead, data := gcm(key), []byte("PCB1")
 	for chunk := uint64(0); ; chunk++ {
 		size := min(len(plaintext), chunkSize)
 		// A counter of 88 bits, and 1 for the last chunk.
@@ -131,18 +122,17 @@ func (s sealing) offloaded(inner payload, tooLarge *Error) *SealedPush {
 	if s.store == nil || s.header.Offload != nil {
 		panic(tooLarge)
 	}
-	blob := accept(SealPayload(inner.root.text))
+	blob := must(SealPayload(inner.root.text))
 	url, err := s.store(blob)
 	if err != nil {
 		panic(&Error{Code: "offloadFailed", Reason: "the function of WithOversizeOffload failed", cause: err})
 	}
-	alert := inner.aps.members["alert"]
-	start := inner.root.members["aps"].start
-	aps := join(inner.root.text[start:alert.start], s.alert, inner.root.text[alert.end:start+len(inner.root.raw("aps"))])
+	aps, alert := inner.root.members["aps"], inner.aps.members["alert"]
+	short := join([]byte(`{"aps":`), inner.root.text[aps.start:alert.start], s.alert, inner.root.text[alert.end:aps.end], []byte("}"))
 	changed, reference := *s.settings, blob.Reference(url)
 	s.settings, changed.header.Offload = &changed, &reference
 	changed.header.check()
-	push := s.push(accept(readInner(join([]byte(`{"aps":`), aps, []byte("}")))))
+	push := s.push(must(readPayload(short)))
 	push.IsOffloaded = true
 	return push
 }

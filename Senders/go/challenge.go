@@ -25,18 +25,16 @@ type PendingRegistration struct {
 // answer with. The host is the one that the app registers with, in lower case and without port. Errors: invalidOption.
 func (s *Sealer) Challenge(upload *Registration, host string) (challenge []byte, pending *PendingRegistration, err error) {
 	now := s.Now()
-	signer, err := s.signingKey(now)
+	bound, err := s.bind(upload.recipient, now, true)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer catch(&err, "invalidOption", "the challenge")
 	require(hostForm.MatchString(host), "", "a host has 1 to 253 characters of a-z 0-9 . - and no port")
-	nonce, id := random(32), toBase64(random(16))
-	members := map[string]any{
-		"v": 1, "registration": id, "kid": upload.KeyID(), "sealed": toBase64(binding{upload.recipient.key, signer, s.topic, true}.seal(nonce)),
-	}
-	if signer != nil {
-		members["skid"] = signer.kid
+	nonce, id := random(32), base64Of(random(16))
+	members := map[string]any{"v": 1, "registration": id, "kid": upload.KeyID(), "sealed": base64Of(bound.seal(nonce))}
+	if bound.signer != nil {
+		members["skid"] = bound.signer.kid
 	}
 	code := possessionCode(nonce, host, id, *upload.record)
 	return write(members), &PendingRegistration{id, upload, digest(code), now.Unix()}, nil
@@ -46,26 +44,13 @@ func possessionCode(nonce []byte, host, id string, record []byte) []byte {
 	return mac(nonce, label(" possession"), lp16(host), lp16(id), digest(record))
 }
 
-type storedPending struct {
-	Version      int                `json:"version"`
-	ID           string             `json:"id"`
-	Registration storedRegistration `json:"registration"`
-	CodeDigest   string             `json:"codeDigest"`
-	ChallengedAt int64              `json:"challengedAt"`
-}
-
-type storedRegistration struct {
-	Version int    `json:"version"`
-	KeyID   string `json:"kid"`
-	HasPSK  bool   `json:"hasPSK"`
-	Record  string `json:"record"`
-}
-
 // MarshalJSON writes what a column of a database stores, as the other implementations do.
 func (p *PendingRegistration) MarshalJSON() ([]byte, error) {
 	key := p.registration.recipient.key
-	stored := storedRegistration{1, key.kid, key.psk != nil, string(*p.registration.record)}
-	return json.Marshal(storedPending{1, p.ID, stored, toBase64(p.codeDigest), p.challengedAt})
+	stored := map[string]any{"version": 1, "kid": key.kid, "hasPSK": key.psk != nil, "record": string(*p.registration.record)}
+	return json.Marshal(map[string]any{
+		"version": 1, "id": p.ID, "registration": stored, "codeDigest": base64Of(p.codeDigest), "challengedAt": p.challengedAt,
+	})
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote. Errors: malformed, and pskMissing for a record that has lost its psk.
@@ -75,7 +60,7 @@ func (p *PendingRegistration) UnmarshalJSON(text []byte) (err error) {
 	stored := root.object("registration")
 	root.integer("version", 1, 1)
 	stored.integer("version", 1, 1)
-	registration := accept(ReadRegistration([]byte(stored.string("record"))))
+	registration := must(ReadRegistration([]byte(stored.string("record"))))
 	hasPSK := registration.recipient.key.psk != nil
 	require(hasPSK || stored.get("hasPSK") != true, "pskMissing", "the stored record has lost its psk")
 	require(stored.get("kid") == registration.KeyID() && stored.get("hasPSK") == hasPSK, "", "the record was replaced")
@@ -99,7 +84,7 @@ func AnsweredID(answer []byte) (id string, err error) {
 // challengeExpired, possessionNotProven.
 func (p *PendingRegistration) Confirm(answer []byte, now time.Time) (registration *Registration, err error) {
 	defer catch(&err, "malformed", "the answer")
-	require(accept(AnsweredID(answer)) == p.ID, "otherChallenge", "the answer is for another challenge")
+	require(must(AnsweredID(answer)) == p.ID, "otherChallenge", "the answer is for another challenge")
 	code := parse(answer, false).bytes("answer", hashSize)
 	age := now.Unix() - p.challengedAt
 	require(-challengeLifetime <= age && age <= challengeLifetime, "challengeExpired", "the answer isn't within 10 minutes of the challenge")

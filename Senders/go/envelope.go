@@ -9,9 +9,6 @@ type binding struct {
 	isChallenge bool
 }
 
-// label is the beginning of what is hashed or signed, with the zero byte behind it.
-func label(purpose string) []byte { return []byte("pushcrypt/1" + purpose + "\x00") }
-
 // info has the profile: bit 0 psk, bit 1 signed, bit 2 challenge.
 func (b binding) info() []byte {
 	profile, skid := byte(0), ""
@@ -27,14 +24,6 @@ func (b binding) info() []byte {
 	return join(label(""), []byte{byte(b.to.suite), profile}, lp16(b.to.kid), lp16(skid), lp16(b.topic))
 }
 
-// overhead is the number of bytes that sealing adds to a message.
-func (b binding) overhead() int {
-	if b.signer == nil {
-		return b.to.headerSize + tagSize
-	}
-	return b.to.headerSize + tagSize + ed25519.SignatureSize
-}
-
 // plaintext is signature(64) ‖ message, or the message alone.
 func (b binding) plaintext(info, message []byte) []byte {
 	if b.signer == nil {
@@ -43,15 +32,22 @@ func (b binding) plaintext(info, message []byte) []byte {
 	return join(ed25519.Sign(b.signer.signer, join(label(" signature"), info, b.to.recipient, message)), message)
 }
 
+// overhead is the number of bytes that sealing adds to a message.
+func (b binding) overhead() int {
+	if b.signer == nil {
+		return b.to.headerSize + tagSize
+	}
+	return b.to.headerSize + tagSize + ed25519.SignatureSize
+}
+
 // seal returns the bytes of sealed: enc or salt, and the encryption.
 func (b binding) seal(message []byte) []byte {
 	info := b.info()
-	plaintext := b.plaintext(info, message)
 	if b.to.keyType == shared {
-		return encryptShared(b.to, info, random(shared.headerSize), plaintext)
+		return encryptShared(b.to, info, random(shared.headerSize), b.plaintext(info, message))
 	}
 	secret, enc := b.to.encapsulate()
-	return join(enc, encrypt(b.to, secret, info, plaintext))
+	return join(enc, encrypt(b.to, secret, info, b.plaintext(info, message)))
 }
 
 // encrypt returns ct of suites 1 to 3. The psk_id is the 11 bytes of kid.

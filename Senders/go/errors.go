@@ -24,16 +24,11 @@ func (e *Error) Error() string { return e.Code + ": " + e.Reason }
 // Unwrap returns the error of the operating system or of a callback, if it is the cause.
 func (e *Error) Unwrap() error { return e.cause }
 
-// refuse ends a function of this package with an error: it panics, as the parsers of the standard library do, and the exported
-// function returns what catch finds. With an empty code, the reader that catches it gives one.
-func refuse(code, format string, facts ...any) {
-	panic(&Error{Code: code, Reason: fmt.Sprintf(format, facts...)})
-}
-
-// require refuses unless a condition holds.
+// require refuses unless a condition holds: it panics, as the parsers of the standard library do, and the exported function returns
+// what catch finds. With an empty code, the reader that catches the refusal gives one.
 func require(holds bool, code, format string, facts ...any) {
 	if !holds {
-		refuse(code, format, facts...)
+		panic(&Error{Code: code, Reason: fmt.Sprintf(format, facts...)})
 	}
 }
 
@@ -51,18 +46,14 @@ func catch(err *error, code, what string) {
 	}
 }
 
-// must returns the result of a call that fails only if the platform's cryptography does.
+// must returns the result of a call that fails only if the platform's cryptography does, or with a refusal of this package.
 func must[T any](value T, err error) T {
-	if err != nil {
-		panic(&Error{Code: "backendFailure", Reason: "the cryptography of the platform failed", cause: err})
+	refused, isRefusal := err.(*Error)
+	if err != nil && !isRefusal {
+		refused = &Error{Code: "backendFailure", Reason: "the cryptography of the platform failed", cause: err}
 	}
-	return value
-}
-
-// accept returns the result of an exported function of this package, inside of another one.
-func accept[T any](value T, err error) T {
 	if err != nil {
-		panic(err)
+		panic(refused)
 	}
 	return value
 }

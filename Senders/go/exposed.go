@@ -1,53 +1,45 @@
 package pushcrypt
 
 import (
-	"bytes"
-	"regexp"
 	"slices"
 )
 
 const maxExposed = 32
 
-var exposedForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
-
 // exposedMembers returns the members of the inner aps that are visible outside (PROTOCOL section 2), each with a comma before it.
-func exposedMembers(aps *object, names []string, isQuiet bool) []byte {
-	var members bytes.Buffer
+func exposedMembers(aps *object, names []string, isQuiet bool) (members []byte) {
 	sound, isObject := aps.get("sound").(*object)
 	isSilent := aps.get("sound") == nil || aps.get("sound") == "" || isObject && len(sound.members) == 0
 	if !isSilent && !isQuiet && !slices.Contains(names, "sound") {
-		members.WriteString(`,"sound":"default"`)
+		members = append(members, `,"sound":"default"`...)
 	}
 	if isInteger(aps.get("content-available"), 1, 1) && !slices.Contains(names, "content-available") {
-		members.WriteString(`,"content-available":1`)
+		members = append(members, `,"content-available":1`...)
 	}
 	for place, name := range names {
-		if slices.Contains(names[:place], name) {
-			continue
-		}
 		require(aps.has(name), "notExposable", "the payload's aps has no %s to expose", name)
 		require(isExposable(name, aps.get(name)), "notExposable", "the type of aps.%s isn't one that can be exposed", name)
-		members.WriteString(`,"` + name + `":`)
-		members.Write(aps.raw(name))
+		if !slices.Contains(names[:place], name) {
+			members = append(append(members, `,"`+name+`":`...), aps.raw(name)...)
+		}
 	}
-	return members.Bytes()
+	return members
 }
 
 func checkExposed(names []string, isQuiet bool) {
 	require(len(names) <= maxExposed, "", "more than 32 names are exposed")
 	for _, name := range names {
 		isOwn := name == "alert" || name == "mutable-content" || name == "sound" && isQuiet
-		require(exposedForm.MatchString(name) && !isOwn, "", "a member of aps can't be exposed by its name")
+		require(nameForm.MatchString(name) && !isOwn, "", "a member of aps can't be exposed by its name")
 	}
 }
 
 func isExposable(name string, value any) bool {
-	_, isString := value.(string)
 	switch name {
 	case "badge":
 		return isInteger(value, 0, maxInteger)
 	case "category", "filter-criteria", "target-content-id", "thread-id":
-		return isString
+		return isString(value)
 	case "content-available":
 		return isInteger(value, 1, 1)
 	case "interruption-level":
@@ -55,24 +47,20 @@ func isExposable(name string, value any) bool {
 	case "relevance-score":
 		return isFinite(value)
 	case "sound":
-		return isString || isSound(value)
+		return isString(value) || isSound(value)
 	}
-	_, isBool := value.(bool)
-	return isString || isBool || isFinite(value)
+	return isString(value) || value == true || value == false || isFinite(value)
 }
 
 // isSound says whether it is an object of critical (0 or 1), name and volume (0 to 1).
 func isSound(value any) bool {
-	sound, ok := value.(*object)
-	if !ok {
+	sound, isRight := value.(*object)
+	if !isRight {
 		return false
 	}
 	for name, part := range sound.members {
-		_, isString := part.value.(string)
-		isRight := name == "critical" && isInteger(part.value, 0, 1) || name == "name" && isString || name == "volume" && isNumber(part.value, 0, 1)
-		if !isRight {
-			return false
-		}
+		isRight = isRight && (name == "critical" && isInteger(part.value, 0, 1) || name == "name" && isString(part.value) ||
+			name == "volume" && isNumber(part.value, 0, 1))
 	}
-	return true
+	return isRight
 }

@@ -3,7 +3,6 @@ package pushcrypt
 import (
 	"crypto/ecdh"
 	"crypto/rand"
-	"crypto/sha3"
 	"encoding/binary"
 )
 
@@ -11,12 +10,8 @@ import (
 
 const hkdfSHA256 = 0x0001
 
-func suiteID(name string, ids ...uint16) []byte {
-	id := []byte(name)
-	for _, one := range ids {
-		id = binary.BigEndian.AppendUint16(id, one)
-	}
-	return id
+func suiteID(id string, algorithms ...uint16) []byte {
+	return must(binary.Append([]byte(id), binary.BigEndian, algorithms))
 }
 
 // labeledExtract is 4. Extract(salt, concat("HPKE-v1", suite_id, label, ikm)).
@@ -40,26 +35,15 @@ func (k *key) encapsulate() (secret, enc []byte) {
 // encap is 4.1. Encap(pkR). With an ephemeral key that isn't fresh, two messages would have one key and nonce.
 func (k *key) encap(ephemeral *ecdh.PrivateKey) (secret, enc []byte) {
 	enc = ephemeral.PublicKey().Bytes()
-	// 7.1.4. A secret of zeros is refused.
-	dh := must(ephemeral.ECDH(k.dh))
-	suite := suiteID("KEM", k.kemID)
+	// 7.1.4. The platform refuses a secret of zeros.
+	dh, suite := must(ephemeral.ECDH(k.dh)), suiteID("KEM", k.kemID)
 	prk := labeledExtract(suite, nil, "eae_prk", dh)
 	return labeledExpand(suite, prk, "shared_secret", join(enc, k.public), hashSize), enc
 }
 
-// encapsulateXWing is Encapsulate of draft-connolly-cfrg-xwing-kem section 5.4: ss = SHA3-256(ss_M ‖ ss_X ‖ ct_X ‖ pk_X ‖ label).
-func (k *key) encapsulateXWing() (secret, enc []byte) {
-	first, ciphertext := k.kem.Encapsulate()
-	ephemeral := must(ecdh.X25519().GenerateKey(rand.Reader))
-	second, share := must(ephemeral.ECDH(k.dh)), ephemeral.PublicKey().Bytes()
-	sum := sha3.Sum256(join(first, second, share, k.dh.Bytes(), []byte(`\.//^\`)))
-	return sum[:], join(ciphertext, share)
-}
-
 // schedule is 5.1. KeySchedule(mode, shared_secret, info, psk, psk_id): mode 1 with a psk, and 0 without one.
 func (k *key) schedule(sharedSecret, info, psk, pskID []byte) (aead, nonce []byte) {
-	suite := suiteID("HPKE", k.kemID, hkdfSHA256, k.aeadID)
-	mode := []byte{byte(min(len(psk), 1))}
+	suite, mode := suiteID("HPKE", k.kemID, hkdfSHA256, k.aeadID), []byte{byte(min(len(psk), 1))}
 	context := join(mode, labeledExtract(suite, nil, "psk_id_hash", pskID), labeledExtract(suite, nil, "info_hash", info))
 	secret := labeledExtract(suite, sharedSecret, "secret", psk)
 	return labeledExpand(suite, secret, "key", context, k.keySize), labeledExpand(suite, secret, "base_nonce", context, nonceSize)

@@ -17,7 +17,12 @@ const (
 	maxDepth   = 64
 )
 
-// A value of strict JSON (PROTOCOL section 2) is nil, a bool, a string, a number, a []any or an *object.
+var (
+	numberForm  = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
+	integerForm = regexp.MustCompile(`^(0|-?[1-9][0-9]{0,15})$`)
+)
+
+// number is the text of a number. The values of strict JSON (PROTOCOL section 2) are nil, bool, string, number, []any and *object.
 type number string
 
 type object struct {
@@ -32,9 +37,9 @@ type member struct {
 }
 
 type parser struct {
-	text   []byte
-	at     int
-	values int
+	text []byte
+	// at is the next byte, and values the number of values before it.
+	at, values int
 	// isCompact refuses white space outside of strings.
 	isCompact bool
 }
@@ -61,18 +66,17 @@ func (p *parser) require(holds bool, what string) {
 }
 
 func (p *parser) skip() {
-	for p.at < len(p.text) && strings.IndexByte(" \t\r\n", p.text[p.at]) >= 0 {
+	for ; p.at < len(p.text) && strings.IndexByte(" \t\r\n", p.text[p.at]) >= 0; p.at++ {
 		p.require(!p.isCompact, "white space")
-		p.at++
 	}
 }
 
 func (p *parser) takes(token string) bool {
-	if !bytes.HasPrefix(p.text[p.at:], []byte(token)) {
-		return false
+	isNext := bytes.HasPrefix(p.text[p.at:], []byte(token))
+	if isNext {
+		p.at += len(token)
 	}
-	p.at += len(token)
-	return true
+	return isNext
 }
 
 // closes moves behind the closing bracket, or to the next element.
@@ -91,27 +95,35 @@ func (p *parser) value(depth int) any {
 	switch {
 	case p.takes(`"`):
 		return p.string()
+	case p.takes("{"):
+		return p.object(depth)
+	case p.takes("["):
+		return p.array(depth)
 	case p.takes("null"):
 		return nil
 	case p.takes("true"):
 		return true
 	case p.takes("false"):
 		return false
-	case p.takes("{"):
-		p.require(depth <= maxDepth, "an object that is nested too deep")
-		return p.object(depth)
-	case p.takes("["):
-		p.require(depth <= maxDepth, "an array that is nested too deep")
-		items := []any{}
-		for !p.closes("]", len(items) == 0) {
-			items = append(items, p.value(depth+1))
-		}
-		return items
 	}
-	return p.number()
+	rest := p.text[p.at:]
+	found := rest[:len(rest)-len(bytes.TrimLeft(rest, "+-.0123456789eE"))]
+	p.require(numberForm.Match(found), "no JSON value")
+	p.at += len(found)
+	return number(found)
+}
+
+func (p *parser) array(depth int) []any {
+	p.require(depth <= maxDepth, "an array that is nested too deep")
+	items := []any{}
+	for !p.closes("]", len(items) == 0) {
+		items = append(items, p.value(depth+1))
+	}
+	return items
 }
 
 func (p *parser) object(depth int) *object {
+	p.require(depth <= maxDepth, "an object that is nested too deep")
 	found := &object{p.text, map[string]member{}}
 	for !p.closes("}", len(found.members) == 0) {
 		p.require(p.takes(`"`), "no name of a member")
@@ -127,77 +139,45 @@ func (p *parser) object(depth int) *object {
 	return found
 }
 
-// number is "-"? ("0" | [1-9][0-9]*) ("." [0-9]+)? ([eE] [+-]? [0-9]+)?, RFC 8259 section 6.
-func (p *parser) number() number {
-	start := p.at
-	p.takes("-")
-	if !p.takes("0") {
-		p.digits("JSON value")
-	}
-	if p.takes(".") {
-		p.digits("digit")
-	}
-	if p.takes("e") || p.takes("E") {
-		if !p.takes("+") {
-			p.takes("-")
-		}
-		p.digits("digit")
-	}
-	return number(p.text[start:p.at])
-}
-
-func (p *parser) digits(what string) {
-	start := p.at
-	for p.at < len(p.text) && '0' <= p.text[p.at] && p.text[p.at] <= '9' {
-		p.at++
-	}
-	p.require(p.at > start, "no "+what)
-}
-
 // string reads the characters of a string and its closing quote.
 func (p *parser) string() string {
 	var found []byte
-	for start := p.at; ; p.at++ {
-		p.require(p.at < len(p.text), "no end of a string")
-		switch c := p.text[p.at]; {
-		case c == '"':
-			found = append(found, p.text[start:p.at]...)
-			p.at++
+	for {
+		p.require(p.at < len(p.text) && p.text[p.at] >= ' ', "a control character or the end in a string")
+		c := p.text[p.at]
+		p.at++
+		switch c {
+		case '"':
 			return string(found)
-		case c == '\\':
-			found = append(found, p.text[start:p.at]...)
-			p.at++
+		case '\\':
 			found = utf8.AppendRune(found, p.escaped())
-			start = p.at
-			p.at--
 		default:
-			p.require(c >= ' ', "a control character in a string")
+			found = append(found, c)
 		}
 	}
 }
 
 func (p *parser) escaped() rune {
-	if p.takes("u") {
-		unit := p.unit()
-		if utf16.IsSurrogate(unit) {
-			p.require(p.takes(`\u`), "a lone surrogate")
-			unit = utf16.DecodeRune(unit, p.unit())
-			p.require(unit != utf8.RuneError, "a lone surrogate")
-		}
-		return unit
+	if !p.takes("u") {
+		p.require(p.at < len(p.text) && strings.IndexByte(`"\/bfnrt`, p.text[p.at]) >= 0, "an unknown escape")
+		p.at++
+		return rune("\"\\/\b\f\n\r\t"[strings.IndexByte(`"\/bfnrt`, p.text[p.at-1])])
 	}
-	p.require(p.at < len(p.text), "no end of a string")
-	escape := strings.IndexByte(`"\/bfnrt`, p.text[p.at])
-	p.require(escape >= 0, "an unknown escape")
-	p.at++
-	return rune("\"\\/\b\f\n\r\t"[escape])
+	unit := p.unit()
+	if utf16.IsSurrogate(unit) {
+		p.require(p.takes(`\u`), "a lone surrogate")
+		unit = utf16.DecodeRune(unit, p.unit())
+		p.require(unit != utf8.RuneError, "a lone surrogate")
+	}
+	return unit
 }
 
+// unit reads four hexadecimal digits.
 func (p *parser) unit() rune {
+	digits := p.text[p.at:min(p.at+4, len(p.text))]
+	unit, err := strconv.ParseUint(string(digits), 16, 16)
+	p.require(err == nil && len(digits) == 4, "no escape of four digits")
 	p.at += 4
-	require(p.at <= len(p.text), "", "there is no end of a string")
-	unit, err := strconv.ParseUint(string(p.text[p.at-4:p.at]), 16, 16)
-	p.require(err == nil, "no hexadecimal escape")
 	return rune(unit)
 }
 
@@ -207,31 +187,27 @@ func asObject(value any, name string) *object {
 	return found
 }
 
-var integerForm = regexp.MustCompile(`^(0|-?[1-9][0-9]{0,15})$`)
-
-// integerOf reads a number without fraction and exponent, which isn't -0.
-func integerOf(value any) (int64, bool) {
-	text, _ := value.(number)
-	if !integerForm.MatchString(string(text)) {
-		return 0, false
-	}
-	found, err := strconv.ParseInt(string(text), 10, 64)
-	return found, err == nil
-}
-
+// isInteger says whether it is a number in the range, without fraction and exponent, and not -0.
 func isInteger(value any, lowest, highest int64) bool {
-	found, ok := integerOf(value)
-	return ok && lowest <= found && found <= highest
+	text, _ := value.(number)
+	found, err := strconv.ParseInt(string(text), 10, 64)
+	return err == nil && integerForm.MatchString(string(text)) && lowest <= found && found <= highest
 }
 
-// isNumber says whether it is a number that a double has, in the range.
+// isNumber says whether it is a number in the range that a double has.
 func isNumber(value any, lowest, highest float64) bool {
-	text, ok := value.(number)
+	text, _ := value.(number)
 	found, err := strconv.ParseFloat(string(text), 64)
-	return ok && err == nil && lowest <= found && found <= highest
+	return err == nil && lowest <= found && found <= highest
 }
 
 func isFinite(value any) bool { return isNumber(value, -math.MaxFloat64, math.MaxFloat64) }
+
+func isString(value any) bool { _, ok := value.(string); return ok }
+
+func isOneOf(value any, texts ...string) bool {
+	return isString(value) && slices.Contains(texts, value.(string))
+}
 
 func (o *object) has(name string) bool { _, found := o.members[name]; return found }
 
@@ -240,25 +216,28 @@ func (o *object) get(name string) any { return o.members[name].value }
 // raw returns the text of a member's value.
 func (o *object) raw(name string) []byte { return o.text[o.members[name].start:o.members[name].end] }
 
-// end returns the place behind the last member's value, in an object that isn't empty.
-func (o *object) end() (end int) {
-	for _, member := range o.members {
-		end = max(end, member.end)
-	}
-	return end
-}
-
 func (o *object) object(name string) *object { return asObject(o.get(name), name) }
 
+// membersOf returns none if there is no such member.
+func (o *object) membersOf(name string) map[string]member {
+	if !o.has(name) {
+		return nil
+	}
+	return o.object(name).members
+}
+
+func (o *object) bytes(name string, size int) []byte { return unbase64(o.get(name), size, name) }
+
+func (o *object) time(name string) int64 { return readTime(o.get(name), name) }
+
 func (o *object) string(name string) string {
-	found, ok := o.get(name).(string)
-	require(ok, "", "%s isn't a string", name)
-	return found
+	require(isString(o.get(name)), "", "%s isn't a string", name)
+	return o.get(name).(string)
 }
 
 func (o *object) integer(name string, lowest, highest int64) int64 {
-	found, ok := integerOf(o.get(name))
-	require(ok && lowest <= found && found <= highest, "", "%s isn't an integer of %d to %d", name, lowest, highest)
+	require(isInteger(o.get(name), lowest, highest), "", "%s isn't an integer of %d to %d", name, lowest, highest)
+	found, _ := strconv.ParseInt(string(o.get(name).(number)), 10, 64)
 	return found
 }
 
@@ -268,21 +247,12 @@ func (o *object) list(name string, fewest, most int) []any {
 	return found
 }
 
-func (o *object) bytes(name string, size int) []byte { return unbase64(o.get(name), size, name) }
-
-// isOneOf says whether the value is one of the texts.
-func isOneOf(value any, texts ...string) bool {
-	text, ok := value.(string)
-	return ok && slices.Contains(texts, text)
-}
-
 // write returns compact JSON, in which characters beyond ASCII stay as they are.
 func write(value any) []byte {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
-		panic(&Error{Reason: "encoding/json can't write it", cause: err})
-	}
+	err := encoder.Encode(value)
+	require(err == nil, "", "encoding/json can't write it")
 	return bytes.TrimSuffix(text.Bytes(), []byte("\n"))
 }

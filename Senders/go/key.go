@@ -14,7 +14,7 @@ import (
 // keyType is a type of key records (PROTOCOL section 3). Of a type with a suite of HPKE it has the algorithms (RFC 9180 section 7).
 type keyType struct {
 	name, kty, crv, alg string
-	// members are the members of such a record, and secret that of the private key or the shared secret.
+	// members are those of such a record, and secret that of the private key or the shared secret.
 	members, secret string
 	// suite is that of messages to such a key, or 0.
 	suite int
@@ -26,11 +26,12 @@ type keyType struct {
 }
 
 var (
-	p256    = &keyType{"p256", "EC", "P-256", "HPKE-7", "kty crv x y d alg kid psk", "d", 1, 65, 65, 0x0010, 2, 32}
-	x25519  = &keyType{"x25519", "OKP", "X25519", "HPKE-3", "kty crv x d alg kid psk", "d", 2, 32, 32, 0x0020, 1, 16}
-	xwing   = &keyType{"xwing", "AKP", "", "pushcrypt-3", "kty pub priv alg kid psk", "priv", 3, 1_216, 1_120, 0x647a, 2, 32}
-	shared  = &keyType{"shared", "oct", "", "HKDF-A256GCM", "kty k alg kid", "k", 4, 0, 16, 0, 0, 0}
-	signing = &keyType{"ed25519", "OKP", "Ed25519", "Ed25519", "kty crv x d alg kid role", "d", 0, 32, 0, 0, 0, 0}
+	p256     = &keyType{"p256", "EC", "P-256", "HPKE-7", "kty crv x y d alg kid psk", "d", 1, 65, 65, 0x0010, 2, 32}
+	x25519   = &keyType{"x25519", "OKP", "X25519", "HPKE-3", "kty crv x d alg kid psk", "d", 2, 32, 32, 0x0020, 1, 16}
+	xwing    = &keyType{"xwing", "AKP", "", "pushcrypt-3", "kty pub priv alg kid psk", "priv", 3, 1_216, 1_120, 0x647a, 2, 32}
+	shared   = &keyType{"shared", "oct", "", "HKDF-A256GCM", "kty k alg kid", "k", 4, 0, 16, 0, 0, 0}
+	signing  = &keyType{"ed25519", "OKP", "Ed25519", "Ed25519", "kty crv x d alg kid role", "d", 0, 32, 0, 0, 0, 0}
+	keyTypes = []*keyType{p256, x25519, xwing, shared, signing}
 )
 
 // isPair says whether HPKE seals to such a key.
@@ -57,18 +58,18 @@ type key struct {
 func readKey(value any, isChecked bool) *key {
 	jwk := asObject(value, "a key record")
 	jwk.string("kty")
-	kid := toBase64(jwk.bytes("kid", 8))
-	types := []*keyType{p256, x25519, xwing, shared, signing}
-	found := slices.IndexFunc(types, func(one *keyType) bool {
-		return jwk.get("kty") == one.kty && jwk.get("alg") == one.alg && (one.crv == "" || jwk.get("crv") == one.crv)
-	})
-	require(found >= 0, "unsupportedKey", "the kty, crv or alg of key %s isn't supported", kid)
-	k := &key{keyType: types[found]}
-	k.isPublisher = k.keyType == signing && jwk.has("role")
-	require(!k.isPublisher || jwk.get("role") == "publisher", "unsupportedKey", "the role of key %s isn't supported", kid)
+	k := &key{kid: base64Of(jwk.bytes("kid", 8))}
+	for _, one := range keyTypes {
+		if jwk.get("kty") == one.kty && jwk.get("alg") == one.alg && (one.crv == "" || jwk.get("crv") == one.crv) {
+			k.keyType = one
+		}
+	}
+	k.isPublisher = k.keyType == signing && jwk.get("role") == "publisher"
+	isKnown := k.keyType != nil && (k.keyType != signing || k.isPublisher || !jwk.has("role"))
+	require(isKnown, "unsupportedKey", "the kty, crv, alg or role of key %s isn't supported", k.kid)
 	for _, name := range []string{"d", "priv", "psk"} {
-		isKnown := slices.Contains(strings.Fields(k.members), name)
-		require(isKnown || !jwk.has(name), "", "key %s has %s, which a key of its type can't have", kid, name)
+		isOwn := slices.Contains(strings.Fields(k.members), name)
+		require(isOwn || !jwk.has(name), "", "key %s has %s, which a key of its type can't have", k.kid, name)
 	}
 	switch k.keyType {
 	case p256:
@@ -84,31 +85,28 @@ func readKey(value any, isChecked bool) *key {
 	if jwk.has("psk") {
 		k.psk = jwk.bytes("psk", 32)
 	}
-	require(!isChecked || k.prepare(), "invalidKey", "key %s isn't valid, or its private key isn't that of its public key", kid)
+	require(!isChecked || k.prepare(), "invalidKey", "key %s isn't valid, or its private key isn't that of its public key", k.kid)
 	if jwk.has("device") {
 		k.device = jwk.string("device")
-		require(k.keyType == shared && deviceForm.MatchString(k.device), "", "key %s has no device id of the needed form", kid)
+		require(k.keyType == shared && nameForm.MatchString(k.device), "", "key %s has no device id of the needed form", k.kid)
 	}
 	// Only a device key has a kid that isn't its own: that of its master.
-	k.kid = kid
-	require(k.device != "" || kid == k.thumbprint(), "kidMismatch", "the kid %s isn't that of its key, %s", kid, k.thumbprint())
+	own := base64Of(digest([]byte(k.thumbprintText()))[:8])
+	require(k.device != "" || k.kid == own, "kidMismatch", "the kid %s isn't that of its key, %s", k.kid, own)
 	return k
 }
 
-// thumbprint is the beginning of that of RFC 7638, RFC 8037 or RFC 9964: the kid of a key that isn't a device's.
-func (k *key) thumbprint() string {
-	text := ""
+// thumbprintText is what RFC 7638, RFC 8037 or RFC 9964 hash.
+func (k *key) thumbprintText() string {
 	switch k.keyType {
 	case p256:
-		text = fmt.Sprintf(`{"crv":"P-256","kty":"EC","x":"%s","y":"%s"}`, toBase64(k.public[1:33]), toBase64(k.public[33:]))
+		return fmt.Sprintf(`{"crv":"P-256","kty":"EC","x":"%s","y":"%s"}`, base64Of(k.public[1:33]), base64Of(k.public[33:]))
 	case xwing:
-		text = fmt.Sprintf(`{"alg":"pushcrypt-3","kty":"AKP","pub":"%s"}`, toBase64(k.public))
+		return fmt.Sprintf(`{"alg":"pushcrypt-3","kty":"AKP","pub":"%s"}`, base64Of(k.public))
 	case shared:
-		text = fmt.Sprintf(`{"k":"%s","kty":"oct"}`, toBase64(k.secret))
-	default:
-		text = fmt.Sprintf(`{"crv":"%s","kty":"OKP","x":"%s"}`, k.crv, toBase64(k.public))
+		return fmt.Sprintf(`{"k":"%s","kty":"oct"}`, base64Of(k.secret))
 	}
-	return toBase64(digest([]byte(text))[:8])
+	return fmt.Sprintf(`{"crv":"%s","kty":"OKP","x":"%s"}`, k.crv, base64Of(k.public))
 }
 
 // kind is that of a set with the key.
@@ -124,8 +122,11 @@ func (k *key) kind() string {
 	return "sender"
 }
 
-// isPrivate says whether it has what only its owner may have. A shared key is for both sides.
-func (k *key) isPrivate() bool { return k.secret != nil && k.keyType != shared }
+// isMaster says whether it is a shared key that isn't a device's.
+func (k *key) isMaster() bool { return k.keyType == shared && k.device == "" }
+
+// provesSender says whether only one who has a secret can seal to the key (section 11).
+func (k *key) provesSender() bool { return k.psk != nil || k.keyType == shared }
 
 // equal compares whole keys, in a time that doesn't depend on the secrets.
 func (k *key) equal(other *key) bool {
@@ -133,12 +134,10 @@ func (k *key) equal(other *key) bool {
 	return isSame && hmac.Equal(join(k.public, k.secret, k.psk), join(other.public, other.secret, other.psk))
 }
 
-// publicHalf leaves out the private key, and the psk unless keepsPSK.
-func (k *key) publicHalf(keepsPSK bool) *key {
+// publicHalf leaves out the private key, and has the given psk.
+func (k *key) publicHalf(psk []byte) *key {
 	half := *k
-	if half.secret = nil; !keepsPSK {
-		half.psk = nil
-	}
+	half.secret, half.psk = nil, psk
 	return &half
 }
 
@@ -148,8 +147,8 @@ type Recipient struct {
 }
 
 func newRecipient(k *key) *Recipient {
-	require(!k.isPrivate(), "wrongKind", "key %s is private: only its owner may have it", k.kid)
-	require(k.suite > 0, "wrongKind", "key %s signs: nothing is sealed to it", k.kid)
+	isOpen := k.suite > 0 && (k.secret == nil || k.keyType == shared)
+	require(isOpen, "wrongKind", "key %s is private, and only its owner may have it; or it signs, and nothing is sealed to it", k.kid)
 	return &Recipient{k}
 }
 
@@ -157,7 +156,7 @@ func newRecipient(k *key) *Recipient {
 // Errors: wrongKind for a private key or one that signs, pskMissing, and those of [ReadKeyset].
 func ReadRecipient(record []byte) (to *Recipient, err error) {
 	defer catch(&err, "malformed", "the key record")
-	return accept(ReadKeyset(record)).only().recipient(), nil
+	return must(ReadKeyset(record)).only().recipient(), nil
 }
 
 // KeyID returns the id of the key, 11 characters.
@@ -165,9 +164,6 @@ func (r *Recipient) KeyID() string { return r.key.kid }
 
 // Suite returns the suite of messages to the key, 1 to 4.
 func (r *Recipient) Suite() int { return r.key.suite }
-
-// provesSender says whether only one who has a secret can seal to the key (section 11).
-func (r *Recipient) provesSender() bool { return r.key.psk != nil || r.key.keyType == shared }
 
 // Signer gives the key that signs at a time: a [SenderKey], a [Keyset] or a [KeysetWatcher].
 type Signer interface {
@@ -187,7 +183,7 @@ func newSenderKey(k *key) *SenderKey {
 // ReadSenderKey reads a private JWK, or a set of one. Errors: wrongKind, and those of [ReadKeyset].
 func ReadSenderKey(record []byte) (signer *SenderKey, err error) {
 	defer catch(&err, "malformed", "the key record")
-	return newSenderKey(accept(ReadKeyset(record)).only().key), nil
+	return newSenderKey(must(ReadKeyset(record)).only().key), nil
 }
 
 // KeyID returns the id of the key, 11 characters.

@@ -14,10 +14,8 @@ var (
 	timeForm = regexp.MustCompile(`^(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d):([0-5]\d|60)(?:\.\d+)?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))$`)
 )
 
-const (
-	firstSecond = -62_167_219_200 // 0000-01-01T00:00:00Z
-	lastSecond  = 253_402_300_799 // 9999-12-31T23:59:59Z
-)
+// The Unix times of 0000-01-01T00:00:00Z and 9999-12-31T23:59:59Z.
+const firstSecond, lastSecond = -62_167_219_200, 253_402_300_799
 
 // times are moments by name, in Unix seconds.
 type times map[string]int64
@@ -39,6 +37,7 @@ func (e *entry) seals(now int64) bool {
 	return e.times.hasCome("activatesAt", now) && !hasEnded && !e.times.hasCome("expiresAt", now)
 }
 
+// state is that of a key that isn't the primary.
 func (e *entry) state(now int64) string {
 	switch {
 	case e.times.has("destroyedAt"):
@@ -59,35 +58,35 @@ func (e *entry) recipient() *Recipient {
 	return to
 }
 
-// compare orders by (activatesAt, createdAt, kid bytes). A key without createdAt comes first.
-func (e *entry) compare(other *entry) int {
-	created := func(one *entry) int64 {
-		if one.times.has("createdAt") {
-			return one.times["createdAt"]
-		}
-		return firstSecond - 1
+// createdAt is before all times if there is none.
+func (e *entry) createdAt() int64 {
+	if e.times.has("createdAt") {
+		return e.times["createdAt"]
 	}
+	return firstSecond - 1
+}
+
+// compare orders by (activatesAt, createdAt, kid bytes).
+func (e *entry) compare(other *entry) int {
 	activated := cmp.Compare(e.times["activatesAt"], other.times["activatesAt"])
-	return cmp.Or(activated, cmp.Compare(created(e), created(other)), strings.Compare(e.key.kid, other.key.kid))
+	return cmp.Or(activated, cmp.Compare(e.createdAt(), other.createdAt()), strings.Compare(e.key.kid, other.key.kid))
 }
 
 // Keyset has keys of one kind with their times: a published JWK set, or the keys of a [KeysetFile] (PROTOCOL sections 3 and 9). It
 // never changes.
 type Keyset struct {
-	kind      string
-	sequence  int64
-	updatedAt int64
-	entries   []*entry
+	kind                string
+	sequence, updatedAt int64
+	entries             []*entry
 }
 
-func newKeyset(kind string, entries []*entry, sequence, updatedAt int64) *Keyset {
-	s := &Keyset{kind, sequence, updatedAt, entries}
+func newKeyset(kind string, sequence, updatedAt int64, entries []*entry) *Keyset {
 	for place, one := range entries {
-		require(one.key.kind() == s.kind, "wrongKind", "the set has keys of several kinds")
+		require(one.key.kind() == kind, "wrongKind", "the set has keys of several kinds")
 		isSame := func(other *entry) bool { return other.key.kid == one.key.kid }
 		require(!slices.ContainsFunc(entries[:place], isSame), "duplicateKey", "the set has two keys of the kid %s", one.key.kid)
 	}
-	return s
+	return &Keyset{kind, sequence, updatedAt, entries}
 }
 
 // ReadKeyset reads one JWK, whose key always seals, or a JWK set. Errors: malformed, unsupportedKey, invalidKey, kidMismatch,
@@ -99,34 +98,35 @@ func ReadKeyset(text []byte) (keys *Keyset, err error) {
 	if root.has("keys") {
 		records = root.list("keys", 1, maxInteger)
 	}
-	var found []*key
-	for _, record := range records {
-		found = append(found, readKey(record, true))
-	}
-	if !root.has("keys") || !root.has("pushcrypt") {
-		require(len(found) == 1, "", "it has several keys and no times")
-		return newKeyset(found[0].kind(), []*entry{{found[0], times{"activatesAt": 0}, false}}, 0, firstSecond), nil
-	}
-	member, updatedAt := root.object("pushcrypt"), int64(firstSecond)
-	if member.has("updatedAt") {
-		updatedAt = readTime(member.get("updatedAt"), "updatedAt")
-	}
 	var entries []*entry
-	for _, one := range found {
-		entries = append(entries, readEntry(one, member.object("keys").object(one.kid)))
+	for _, record := range records {
+		entries = append(entries, &entry{readKey(record, true), times{"activatesAt": 0}, false})
 	}
-	return newKeyset(found[0].kind(), entries, member.integer("seq", 0, maxInteger), updatedAt), nil
+	kind, sequence, updatedAt := entries[0].key.kind(), int64(0), int64(firstSecond)
+	if !root.has("keys") || !root.has("pushcrypt") {
+		require(len(entries) == 1, "", "it has several keys and no times")
+		return newKeyset(kind, sequence, updatedAt, entries), nil
+	}
+	member := root.object("pushcrypt")
+	for _, one := range entries {
+		one.take(member.object("keys").object(one.key.kid))
+	}
+	if member.has("updatedAt") {
+		updatedAt = member.time("updatedAt")
+	}
+	return newKeyset(kind, member.integer("seq", 0, maxInteger), updatedAt, entries), nil
 }
 
-func readEntry(k *key, member *object) *entry {
-	e := &entry{k, times{}, member.has("psk")}
-	require(!e.demandsPSK || member.get("psk") == true && k.isPair(), "", "psk of key %s isn't true, or the key can't have one", k.kid)
+// take reads the times of a key.
+func (e *entry) take(member *object) {
+	e.times, e.demandsPSK = times{}, member.has("psk")
+	isRight := !e.demandsPSK || member.get("psk") == true && e.key.isPair()
+	require(isRight, "", "psk of key %s isn't true, or the key can't have one", e.key.kid)
 	for _, moment := range moments {
 		if member.has(moment) {
-			e.times[moment] = readTime(member.get(moment), moment)
+			e.times[moment] = member.time(moment)
 		}
 	}
-	return e
 }
 
 // readTime returns the Unix seconds of a date-time of RFC 3339 of the years 0000 to 9999 in UTC. A leap second counts as the second
@@ -137,17 +137,16 @@ func readTime(value any, name string) int64 {
 	require(match != nil, "", "%s isn't a date-time of RFC 3339 with an offset", name)
 	minute, err := time.Parse("2006-01-02 15:04", match[1]+" "+match[2])
 	require(err == nil, "", "%s isn't a date with a time of day", name)
-	part := func(place int) int64 {
-		number, _ := strconv.ParseInt(match[place], 10, 64)
-		return number
+	var parts [3]int64
+	for place, group := range []int{3, 5, 6} {
+		parts[place], _ = strconv.ParseInt(match[group], 10, 64)
 	}
-	offset := 3_600*part(5) + 60*part(6)
-	if match[4] == "-" {
+	found, offset := minute.Unix()+parts[0], 3_600*parts[1]+60*parts[2]
+	if match[4] == "+" {
 		offset = -offset
 	}
-	found := minute.Unix() + part(3) - offset
-	require(firstSecond <= found && found <= lastSecond, "", "%s isn't of the years 0000 to 9999", name)
-	return found
+	require(firstSecond <= found+offset && found+offset <= lastSecond, "", "%s isn't of the years 0000 to 9999", name)
+	return found + offset
 }
 
 // Sequence grows with every change of a published set. Store it, and refuse a set with a lower one.
@@ -155,14 +154,6 @@ func (s *Keyset) Sequence() int64 { return s.sequence }
 
 // Kind returns recipient, shared, sender or publisher.
 func (s *Keyset) Kind() string { return s.kind }
-
-// KeyIDs returns the ids of the keys, in the order of the set.
-func (s *Keyset) KeyIDs() (ids []string) {
-	for _, one := range s.entries {
-		ids = append(ids, one.key.kid)
-	}
-	return ids
-}
 
 // only returns the key of a set of one, which has no end.
 func (s *Keyset) only() *entry {
@@ -175,18 +166,19 @@ func (s *Keyset) only() *entry {
 // latest is the time of evaluation: the clock's, or that of the last write if it is later.
 func (s *Keyset) latest(now time.Time) int64 { return max(now.Unix(), s.updatedAt) }
 
-// primary returns the newest key that seals, or nil.
-func (s *Keyset) primary(now time.Time) *entry {
-	return newest(s.entries, func(one *entry) bool { return one.seals(s.latest(now)) })
-}
-
-func newest(entries []*entry, isWanted func(*entry) bool) (found *entry) {
-	for _, one := range entries {
+// newest returns the newest of the wanted keys, or nil.
+func (s *Keyset) newest(isWanted func(*entry) bool) (found *entry) {
+	for _, one := range s.entries {
 		if isWanted(one) && (found == nil || one.compare(found) > 0) {
 			found = one
 		}
 	}
 	return found
+}
+
+// primary returns the newest key that seals, or nil.
+func (s *Keyset) primary(now time.Time) *entry {
+	return s.newest(func(one *entry) bool { return one.seals(s.latest(now)) })
 }
 
 func (s *Keyset) required(now time.Time) *entry {
@@ -217,10 +209,10 @@ func (s *Keyset) SenderKeyAt(now time.Time) (signer *SenderKey, err error) {
 // says that an operator has allowed it. Errors: noKeySeals, suiteTooLow, wrongKind, pskMissing.
 func (s *Keyset) RecipientAt(now time.Time, allowsLowerSuite bool) (to *Recipient, err error) {
 	defer catch(&err, "malformed", "the set")
-	last := newest(s.entries, func(one *entry) bool { return one.times.has("activatesAt") })
-	for _, one := range s.entries {
-		isLower := last != nil && one.times.has("activatesAt") && rank(last.key.suite) < rank(one.key.suite)
-		require(!isLower || allowsLowerSuite, "suiteTooLow", "the newest key of the set has a lower suite than an older one")
-	}
+	activates := func(one *entry) bool { return one.times.has("activatesAt") }
+	last := s.newest(activates)
+	isHigher := func(one *entry) bool { return activates(one) && rank(one.key.suite) > rank(last.key.suite) }
+	isLower := slices.ContainsFunc(s.entries, isHigher)
+	require(!isLower || allowsLowerSuite, "suiteTooLow", "the newest key of the set has a lower suite than an older one")
 	return s.required(now).recipient(), nil
 }

@@ -46,34 +46,30 @@ type KeysetFile struct {
 // inputOutput, looseMode, foreignOwner, wrapCommandFailed.
 func ReadKeysetFile(ctx context.Context, path string, options KeysetOptions) (file *KeysetFile, err error) {
 	defer catch(&err, "malformed", "the keyset")
-	text := readPrivateFile(path)
-	file = parseKeyset(text, func(wrapped [][]byte) []byte { return keysetKey(ctx, options.Command, wrapped) }, options.Command != "")
-	if seen := options.Seen; seen != nil {
-		isLater := slices.Contains(file.log.points, *seen)
-		require(isLater, "olderThanHistory", "the keyset %s doesn't go on from its line %d, which was seen before", file.log.id, seen.N)
+	text, err := readPrivateFile(path)
+	if err != nil {
+		code := map[bool]string{true: "notFound", false: "inputOutput"}[errors.Is(err, fs.ErrNotExist)]
+		return nil, &Error{Code: code, Reason: "the keyset can't be read: " + err.Error(), cause: err}
 	}
+	file = parseKeyset(text, func(locks []*object) []byte { return keysetKey(ctx, options.Command, locks) }, options.Command != "")
+	isLater := options.Seen == nil || slices.Contains(file.log.points, *options.Seen)
+	require(isLater, "olderThanHistory", "the keyset %s doesn't go on from a line that was seen before", file.log.id)
 	return file, nil
 }
 
 // readPrivateFile checks the file that it has opened ("Files that are only read"). Links are followed.
-func readPrivateFile(path string) []byte {
+func readPrivateFile(path string) ([]byte, error) {
 	file, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		refuse("notFound", "there is no file %s", path)
+	if err != nil {
+		return nil, err
 	}
-	fail := func(err error) {
-		if err != nil {
-			panic(&Error{Code: "inputOutput", Reason: "the keyset can't be read", cause: err})
-		}
-	}
-	fail(err)
 	defer file.Close()
 	info, err := file.Stat()
-	fail(err)
+	if err != nil {
+		return nil, err
+	}
 	checkOwner(path, info)
-	text, err := io.ReadAll(io.LimitReader(file, maxKeyset+1))
-	fail(err)
-	return text
+	return io.ReadAll(io.LimitReader(file, maxKeyset+1))
 }
 
 // ID returns the keyset's id, which never changes.
@@ -92,93 +88,80 @@ func (f *KeysetFile) Keyset() *Keyset {
 			times["revokedAt"] = min(times["revokedAt"], f.log.at)
 		}
 		if one.isPair() {
-			one = one.publicHalf(true)
+			one = one.publicHalf(one.psk)
 		}
 		entries = append(entries, &entry{one, times, one.psk != nil})
 	}
-	return newKeyset(f.log.kind, entries, f.log.head.N, f.log.at)
+	return newKeyset(f.log.kind, f.log.head.N, f.log.at, entries)
 }
 
-// parseKeyset reads the rows. The function gives the keyset key for what commands have wrapped.
-func parseKeyset(data []byte, unlock func(wrapped [][]byte) []byte, hasSecret bool) *KeysetFile {
+// parseKeyset reads the rows. The function gives the keyset key that the locks wrap.
+func parseKeyset(data []byte, unlock func(locks []*object) []byte, hasSecret bool) *KeysetFile {
 	require(len(data) <= maxKeyset, "tooLarge", "the file has more than 4 MiB")
 	require(bytes.HasSuffix(data, []byte("\n")), "incomplete", "the file is empty, or its end is missing")
 	rows := bytes.Split(data[:len(data)-1], []byte("\n"))
 	number := len(rows)
 	history := data[:len(data)-1-len(rows[number-1])]
-	file := &KeysetFile{}
 	var last *object
+	inRow(number, func() { last = parse(rows[number-1], true) })
+	require(last.has("v") || !last.has("prev"), "incomplete", "the last row is missing")
 	inRow(number, func() {
-		last = parse(rows[number-1], true)
-		require(last.has("v") || !last.has("prev"), "incomplete", "the last row is missing")
 		require(last.integer("v", 0, maxInteger) == 1, "unsupportedVersion", "the file has another version")
 	})
-	file.log = parseLog(rows[:number-1])
+	file := &KeysetFile{log: parseLog(rows[:number-1])}
 	inRow(number, func() {
 		if last.has("sealed") {
-			file.readSealed(last, history, unlock)
-			return
+			last = file.openSealed(last, history, unlock)
+		} else {
+			shape("v:any keys:list digest:hash")(last)
+			isWhole := hmac.Equal(last.bytes("digest", hashSize), digest(history, last.raw("keys")))
+			require(isWhole, "wrongDigest", "the digest isn't that of the rows and the keys")
+			require(!hasSecret, "notEncrypted", "the keys are in clear, although a command was given")
 		}
-		shape("v:any keys:list digest:hash")(last)
-		isWhole := hmac.Equal(last.bytes("digest", hashSize), digest(history, last.raw("keys")))
-		require(isWhole, "wrongDigest", "the digest isn't that of the rows and the keys")
-		require(!hasSecret, "notEncrypted", "the keys are in clear, although a command was given")
-		file.readMaterial(last)
+		file.takeMaterial(last.list("keys", 0, maxKeyset))
 	})
 	return file
 }
 
-func parseLog(rows [][]byte) *keysetLog {
-	require(len(rows) > 0, "incomplete", "there is no line")
-	log := &keysetLog{keys: map[string]*loggedKey{}, revoked: times{}, epochs: map[string]bool{}, issuedAt: firstSecond}
-	for place, row := range rows {
-		inRow(place+1, func() { log.add(row) })
-	}
-	return log
-}
-
 // inRow adds the row to a refusal.
 func inRow(row int, read func()) {
-	var err error
-	func() {
-		defer catch(&err, "malformed", "it")
-		read()
-	}()
+	err := recoded(read)
 	if refused, isRefused := err.(*Error); isRefused {
 		refused.Row, refused.Reason = row, fmt.Sprintf("row %d: %s", row, refused.Reason)
 		panic(refused)
 	}
 }
 
-// readSealed decrypts the keys, which authenticate the rows.
-func (f *KeysetFile) readSealed(last *object, history []byte, unlock func([][]byte) []byte) {
-	shape("v:any mac:hash sealed:jwk")(last)
+// recoded returns what is refused, with the code malformed if it has none.
+func recoded(read func()) (err error) {
+	defer catch(&err, "malformed", "it")
+	read()
+	return nil
+}
+
+// openSealed decrypts the keys, which authenticate the rows.
+func (f *KeysetFile) openSealed(last *object, history []byte, unlock func([]*object) []byte) *object {
+	shape("v:any mac:hash sealed:object")(last)
 	sealed := last.object("sealed")
 	shape("locks dataKey:wrapped keys:any")(sealed)
-	names, wrapped := []string{}, [][]byte{}
+	names, locks := []any{}, []*object{}
 	for _, one := range sealed.list("locks", 1, 8) {
 		lock := one.(*object)
-		require(!slices.Contains(names, lock.string("name")), "", "two secrets have one name")
-		names = append(names, lock.string("name"))
-		if lock.has("command") {
-			wrapped = append(wrapped, lock.bytes("key", 0))
-		}
+		require(!slices.Contains(names, lock.get("name")), "", "two secrets have one name")
+		names, locks = append(names, lock.get("name")), append(locks, lock)
 	}
 	keys := sealed.bytes("keys", 0)
 	require(len(keys) >= nonceSize+tagSize, "", "the sealed keys are too short")
-	dataKey := openEnc(unlock(wrapped), sealed.bytes("dataKey", 60), []byte("pushcrypt/1 data key"))
-	text := openEnc(dataKey, keys, join(label(" keyset"), sealed.raw("locks"), []byte{0}, history))
-	opened := parse(text, false)
+	dataKey := openEnc(unlock(locks), sealed.bytes("dataKey", 60), []byte("pushcrypt/1 data key"))
+	opened := parse(openEnc(dataKey, keys, join(label(" keyset"), sealed.raw("locks"), []byte{0}, history)), false)
 	shape("keys:list history:hash")(opened)
 	isRight := hmac.Equal(mac(opened.bytes("history", 32), history), last.bytes("mac", hashSize))
 	require(isRight, "notAuthentic", "the mac isn't that of the rows")
 	// Otherwise one who has a secret could add another one that no line shows.
-	isShown := len(names) == len(f.log.secrets)
-	for _, name := range names {
-		isShown = isShown && slices.Contains(f.log.secrets, any(name))
-	}
+	isHidden := func(name any) bool { return !slices.Contains(f.log.secrets, name) }
+	isShown := len(names) == len(f.log.secrets) && !slices.ContainsFunc(names, isHidden)
 	require(isShown, "otherSecrets", "the names of the secrets aren't those of the log")
-	f.readMaterial(opened)
+	return opened
 }
 
 // openEnc reverses ENC(key, aad, text) = nonce(12) ‖ AES-256-GCM(key, nonce, aad, text).
@@ -188,34 +171,25 @@ func openEnc(key, sealed, aad []byte) []byte {
 	return text
 }
 
-// readMaterial takes the private key of every key of the log that has material, and no other.
-func (f *KeysetFile) readMaterial(root *object) {
-	missing := map[string]*loggedKey{}
-	for kid, one := range f.log.keys {
-		if one.hasMaterial() {
-			missing[kid] = one
-		}
-	}
-	for _, jwk := range root.list("keys", 0, maxKeyset) {
+// takeMaterial takes the private key of every key of the log that has material, and no other.
+func (f *KeysetFile) takeMaterial(jwks []any) {
+	missing := maps.Clone(f.log.keys)
+	maps.DeleteFunc(missing, func(_ string, logged *loggedKey) bool { return logged.isLost || logged.times.has("destroyedAt") })
+	for _, jwk := range jwks {
 		k := readRecord(jwk, true)
 		logged := missing[k.kid]
 		delete(missing, k.kid)
-		isSame := logged != nil && k.secret != nil && (k.psk != nil) == logged.hasPSK
-		isSame = isSame && (k.keyType == shared) == (logged.key == nil) && (logged.key == nil || logged.key.equal(k.publicHalf(false)))
+		isSame := logged != nil && k.secret != nil && (k.psk != nil) == logged.hasPSK && (k.keyType == shared) == (logged.key == nil)
+		isSame = isSame && (logged.key == nil || logged.key.equal(k.publicHalf(nil)))
 		require(isSame, "otherKeys", "key %s isn't that of the log, lacks a secret, or is there twice", k.kid)
 		f.material = append(f.material, k)
 	}
 	require(len(missing) == 0, "otherKeys", "a key is missing")
 }
 
-// readRecord reads a key record without members that key records don't have. Only two codes of a record are codes of the file.
-func readRecord(jwk any, isChecked bool) *key {
-	var err error
-	k := func() *key {
-		defer catch(&err, "malformed", "a key record")
-		return readKey(jwk, isChecked)
-	}()
-	if refused, isRefused := err.(*Error); isRefused {
+// readRecord reads a key record without members that key records don't have. Of its codes, only kidMismatch is one of a log.
+func readRecord(jwk any, isChecked bool) (k *key) {
+	if refused, isRefused := recoded(func() { k = readKey(jwk, isChecked) }).(*Error); isRefused {
 		require(refused.Code == "kidMismatch" && !isChecked, "", "%s", refused.Reason)
 		panic(refused)
 	}

@@ -2,11 +2,9 @@ package pushcrypt
 
 import (
 	"context"
-	"errors"
 	"io/fs"
 	"log/slog"
 	"os"
-	"slices"
 	"sync"
 	"time"
 )
@@ -19,13 +17,14 @@ import (
 type KeysetWatcher struct {
 	path    string
 	options KeysetOptions
-	// reading is held while the file is read, and state guards what is below.
-	reading, state sync.Mutex
-	file           *KeysetFile
-	keys           *Keyset
-	refusal        error
-	// stamp belongs to reading. It is nil if the next look reads the file in any case.
-	stamp fs.FileInfo
+	// reading is held while the file is read, and guards stamp: the file that was read, or nil to read it again.
+	reading sync.Mutex
+	stamp   fs.FileInfo
+	// using guards what follows.
+	using   sync.Mutex
+	file    *KeysetFile
+	keys    *Keyset
+	refusal error
 }
 
 // WatchKeyset reads a keyset's file, and looks for another one until the context is done. Replace the file with a rename, as
@@ -51,103 +50,90 @@ func WatchKeyset(ctx context.Context, path string, options KeysetOptions) (*Keys
 func (w *KeysetWatcher) watch(ctx context.Context) {
 	ticker := time.NewTicker(w.options.Interval)
 	defer ticker.Stop()
-	for {
+	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
-			return
 		case <-ticker.C:
-			w.look(ctx)
+			w.reload(ctx, false)
 		}
 	}
 }
 
-// look reads the file if it isn't the one that was read.
-func (w *KeysetWatcher) look(ctx context.Context) {
-	w.reading.Lock()
-	stamp, err := os.Stat(w.path)
-	isSame := err == nil && w.stamp != nil && os.SameFile(stamp, w.stamp) && stamp.ModTime().Equal(w.stamp.ModTime()) &&
-		stamp.Size() == w.stamp.Size() && stamp.Mode() == w.stamp.Mode()
-	w.reading.Unlock()
-	if !isSame {
-		w.Reload(ctx)
-	}
-}
-
 // Reload reads the file now, for example after a signal, and returns why it isn't in use.
-func (w *KeysetWatcher) Reload(ctx context.Context) error {
+func (w *KeysetWatcher) Reload(ctx context.Context) error { return w.reload(ctx, true) }
+
+func (w *KeysetWatcher) reload(ctx context.Context, isForced bool) error {
+	w.reading.Lock()
+	defer w.reading.Unlock()
+	found, err := os.Stat(w.path)
+	isSame := err == nil && w.stamp != nil && os.SameFile(found, w.stamp) && found.ModTime().Equal(w.stamp.ModTime()) &&
+		found.Size() == w.stamp.Size() && found.Mode() == w.stamp.Mode()
 	before := w.Refusal()
-	err := w.read(ctx)
-	w.state.Lock()
+	if isSame && !isForced {
+		return before
+	}
+	head := w.Head()
+	err = w.read(ctx)
+	w.using.Lock()
 	w.refusal = err
-	w.state.Unlock()
+	w.using.Unlock()
 	if err != nil && (before == nil || before.Error() != err.Error()) {
 		w.options.OnRefusal(err)
+	}
+	if w.options.OnChange != nil && w.Head() != head {
+		w.options.OnChange(w.Head())
 	}
 	return err
 }
 
 func (w *KeysetWatcher) read(ctx context.Context) (err error) {
-	w.reading.Lock()
-	defer w.reading.Unlock()
 	defer catch(&err, "malformed", "the keyset")
-	w.stamp, _ = os.Stat(w.path)
+	// Until the file is in use, the next look reads it again: its time may come, or a key server recover.
+	w.stamp = nil
+	found, _ := os.Stat(w.path)
 	options := w.options
 	if w.file != nil {
 		options.Seen = &w.file.log.head
 	}
 	file, err := ReadKeysetFile(ctx, w.path, options)
 	if err != nil {
-		var refused *Error
-		// The same file may be read later, when a key server has recovered.
-		if errors.As(err, &refused) && slices.Contains([]string{"wrapCommandFailed", "inputOutput"}, refused.Code) {
-			w.stamp = nil
-		}
 		return err
 	}
-	keys := file.Keyset()
-	if keys.primary(w.options.Now()) == nil && !w.revokes(file) {
-		// The time of the file may come.
-		w.stamp = nil
-		keys.required(w.options.Now())
+	keys, now := file.Keyset(), w.options.Now()
+	if w.keys == nil || w.keys.primary(now) == nil || !file.isRevoked(w.keys.primary(now).key.kid) {
+		// If the key in use is revoked, nothing is sealed rather than with this key.
+		keys.required(now)
 	}
-	isChanged := w.file == nil || w.file.log.head != file.log.head
-	w.state.Lock()
-	w.file, w.keys = file, keys
-	w.state.Unlock()
-	if isChanged && w.options.OnChange != nil {
-		w.options.OnChange(file.Head())
-	}
+	w.using.Lock()
+	defer w.using.Unlock()
+	w.stamp, w.file, w.keys = found, file, keys
 	return nil
 }
 
-// revokes says whether the file revokes the key in use. Then nothing is sealed rather than with this key.
-func (w *KeysetWatcher) revokes(file *KeysetFile) bool {
-	if w.keys == nil {
-		return false
-	}
-	used := w.keys.primary(w.options.Now())
-	return used != nil && file.log.keys[used.key.kid] != nil && file.log.keys[used.key.kid].times.has("revokedAt")
+func (f *KeysetFile) isRevoked(kid string) bool {
+	logged := f.log.keys[kid]
+	return logged != nil && logged.times.has("revokedAt")
 }
 
 // Refusal returns why the present file isn't in use, for a health check; nil if it is.
 func (w *KeysetWatcher) Refusal() error {
-	w.state.Lock()
-	defer w.state.Unlock()
+	w.using.Lock()
+	defer w.using.Unlock()
 	return w.refusal
-}
-
-// Keyset returns the keys in use.
-func (w *KeysetWatcher) Keyset() *Keyset {
-	w.state.Lock()
-	defer w.state.Unlock()
-	return w.keys
 }
 
 // Head returns the point of the log in use.
 func (w *KeysetWatcher) Head() Point {
-	w.state.Lock()
-	defer w.state.Unlock()
+	w.using.Lock()
+	defer w.using.Unlock()
 	return w.file.Head()
+}
+
+// Keyset returns the keys in use.
+func (w *KeysetWatcher) Keyset() *Keyset {
+	w.using.Lock()
+	defer w.using.Unlock()
+	return w.keys
 }
 
 // SenderKeyAt returns the key that signs. Errors: noKeySeals, wrongKind.

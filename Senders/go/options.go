@@ -89,14 +89,13 @@ func WithSelfTest() Option { return func(s *settings) { s.header.Test = true } }
 
 var collapseForm = regexp.MustCompile(`^[ -~]{0,64}$`)
 
-func newSettings(options []Option, to *key, isSigned bool) *settings {
+func newSettings(options []Option, bound binding) *settings {
 	s := &settings{limit: unset, padding: 128, minimumSuite: 1, lifetime: maxLifetime, carrier: APNs}
 	for _, option := range options {
 		option(s)
 	}
-	way := s.carrier.way()
 	if s.limit == unset {
-		s.limit = maxLimit - way.reserved
+		s.limit = maxLimit - s.carrier.way().reserved
 	}
 	require(1 <= s.limit && s.limit <= maxLimit, "", "the limit isn't 1 to 4,096 bytes")
 	require(s.padding > 0, "", "the padding isn't positive")
@@ -107,11 +106,11 @@ func newSettings(options []Option, to *key, isSigned bool) *settings {
 	checkExposed(s.exposed, s.header.Quiet)
 	require(collapseForm.MatchString(s.collapseID), "", "the collapse id isn't 1 to 64 printable characters of ASCII")
 	require(s.collapseID == "" || s.carrier != Expo, "", "Expo has no field for a collapse id")
-	isBare := to.keyType == shared && to.device == ""
-	require(!isBare || s.isBare, "deviceMissing",
+	to := bound.to
+	require(s.isBare || !to.isMaster(), "deviceMissing",
 		"everyone who has the shared key %s could open the push: seal to Recipient.ForDevice, or give WithBareSharedKey", to.kid)
 	require(rank(to.suite) >= rank(s.minimumSuite), "suiteTooLow", "key %s has suite %d, and %d is required", to.kid, to.suite, s.minimumSuite)
-	require(isSigned || to.psk != nil || to.keyType == shared || !s.header.instructs(), "notAuthenticated",
+	require(bound.signer != nil || to.provesSender() || !s.header.instructs(), "notAuthenticated",
 		"everyone can seal to key %s, so its device ignores instructions and avatars: sign the push, or use a record with a psk", to.kid)
 	return s
 }

@@ -3,6 +3,7 @@ package pushcrypt
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -17,21 +18,21 @@ type payload struct {
 	root, aps *object
 }
 
-// textOf returns bytes and texts unchanged, and any other value as encoding/json writes it.
-func textOf(value any) []byte {
-	switch text := value.(type) {
+// readPayload reads a payload to seal: bytes and texts unchanged, and any other value as encoding/json writes it. Spaces behind it
+// don't count.
+func readPayload(value any) (inner payload, err error) {
+	defer catch(&err, "invalidPayload", "the payload")
+	var text []byte
+	switch value := value.(type) {
 	case []byte:
-		return text
+		text = value
 	case json.RawMessage:
-		return text
+		text = value
 	case string:
-		return []byte(text)
+		text = []byte(value)
+	default:
+		text = write(value)
 	}
-	return write(value)
-}
-
-// readPayload reads a payload to seal. Spaces behind it don't count.
-func readPayload(text []byte) payload {
 	text = bytes.TrimRight(text, " ")
 	require(len(text) <= maxPayload, "", "it has more than 262,144 bytes")
 	root, values := parseCounting(text, false)
@@ -42,27 +43,23 @@ func readPayload(text []byte) payload {
 	isActivity := aps.get("content-state") != nil || aps.get("attributes") != nil || aps.get("attributes-type") != nil
 	isActivity = isActivity || isOneOf(aps.get("event"), "start", "update", "end")
 	require(!isActivity, "", "it is that of a Live Activity, for which iOS runs no extension: send it without private content")
-	return payload{root, aps}
+	return payload{root, aps}, nil
 }
 
 // message adds the header as the last member of the root, and changes no other byte.
 func (p payload) message(header []byte) []byte {
-	end := p.root.end()
+	end := 0
+	for _, member := range p.root.members {
+		end = max(end, member.end)
+	}
 	return join(p.root.text[:end], []byte(`,"pushcrypt":`), header, p.root.text[end:])
 }
 
 // hasText says whether an alert is a visible string, or an object with a visible text or key of a text.
 func hasText(alert any) bool {
 	members, ok := alert.(*object)
-	if !ok {
-		return isVisible(alert)
-	}
-	for _, name := range []string{"title", "subtitle", "body", "loc-key", "title-loc-key"} {
-		if isVisible(members.get(name)) {
-			return true
-		}
-	}
-	return false
+	isSeen := func(name string) bool { return isVisible(members.get(name)) }
+	return isVisible(alert) || ok && slices.ContainsFunc([]string{"title", "subtitle", "body", "loc-key", "title-loc-key"}, isSeen)
 }
 
 // invisible has the ranges of "Visible text" (section 2), without the last two code points of each plane.
@@ -76,12 +73,8 @@ var invisible = [][2]rune{
 func isVisible(value any) bool {
 	text, _ := value.(string)
 	return strings.ContainsFunc(text, func(point rune) bool {
-		for _, hidden := range invisible {
-			if hidden[0] <= point && point <= hidden[1] {
-				return false
-			}
-		}
-		return point&0xFFFE != 0xFFFE
+		isHidden := func(hidden [2]rune) bool { return hidden[0] <= point && point <= hidden[1] }
+		return point&0xFFFE != 0xFFFE && !slices.ContainsFunc(invisible, isHidden)
 	})
 }
 
@@ -104,10 +97,10 @@ type Placeholder struct {
 // alert returns the JSON of the outer alert.
 func (p Placeholder) alert() []byte {
 	texts := []string{p.Title, p.Subtitle, p.Body, p.TitleLocKey, p.SubtitleLocKey, p.LocKey, p.LaunchImage}
-	for _, text := range append(append(append(texts, p.TitleLocArgs...), p.SubtitleLocArgs...), p.LocArgs...) {
+	for _, text := range slices.Concat(texts, p.TitleLocArgs, p.SubtitleLocArgs, p.LocArgs) {
 		require(utf8.ValidString(text), "invalidPlaceholder", "the placeholder isn't UTF-8")
 	}
-	isSeen := isVisible(p.Title) || isVisible(p.Subtitle) || isVisible(p.Body) || isVisible(p.TitleLocKey) || isVisible(p.LocKey)
-	require(isSeen, "invalidPlaceholder", "it has no text that a person can see, so iOS wouldn't run the app's extension")
-	return write(p)
+	alert := write(p)
+	require(hasText(parse(alert, false)), "invalidPlaceholder", "it has no text that a person can see, so iOS wouldn't run the app's extension")
+	return alert
 }

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"crypto/ecdh"
 	"crypto/ed25519"
-	"crypto/mlkem"
-	"crypto/sha3"
 	"math/big"
 	"slices"
 )
@@ -21,24 +19,22 @@ var (
 
 // prepare makes the objects of the platform, and says whether the keys are valid and a pair (section 3, "An importer").
 func (k *key) prepare() bool {
+	k.recipient = digest(k.public)
 	switch k.keyType {
 	case p256:
-		k.recipient = digest(k.public)
 		return k.prepareDH(ecdh.P256(), k.public, k.secret)
 	case x25519:
-		k.recipient = digest(k.public)
 		return k.prepareDH(ecdh.X25519(), k.public, k.secret)
 	case xwing:
-		k.recipient = digest(k.public)
 		return k.prepareXWing()
-	case signing:
-		if k.secret != nil {
-			k.signer = ed25519.NewKeyFromSeed(k.secret)
-		}
-		return isOnEd25519(k.public) && (k.secret == nil || bytes.Equal(k.signer[32:], k.public))
+	case shared:
+		k.recipient = mac(k.secret, []byte("pushcrypt/1 recipient"))
+		return true
 	}
-	k.recipient = mac(k.secret, []byte("pushcrypt/1 recipient"))
-	return true
+	if k.secret != nil {
+		k.signer = ed25519.NewKeyFromSeed(k.secret)
+	}
+	return isOnEd25519(k.public) && (k.secret == nil || bytes.Equal(k.signer[32:], k.public))
 }
 
 // prepareDH checks a point of P-256, or the coordinate of X25519: it is canonical, and its shared secrets aren't zero.
@@ -59,23 +55,6 @@ func (k *key) prepareDH(curve ecdh.Curve, public, secret []byte) bool {
 	}
 	private, err := curve.NewPrivateKey(secret)
 	return err == nil && bytes.Equal(private.PublicKey().Bytes(), public)
-}
-
-// prepareXWing checks both halves of an X-Wing key. The platform refuses coefficients that aren't reduced (FIPS 203 section 7.2).
-func (k *key) prepareXWing() bool {
-	var err error
-	if k.kem, err = mlkem.NewEncapsulationKey768(k.public[:mlkem.EncapsulationKeySize768]); err != nil {
-		return false
-	}
-	half := k.public[mlkem.EncapsulationKeySize768:]
-	if k.secret == nil {
-		return k.prepareDH(ecdh.X25519(), half, nil)
-	}
-	// 5.2. expandDecapsulationKey(sk): SHAKE256(sk, 96) is the seed of ML-KEM, 64 bytes, and the key of X25519.
-	expanded := sha3.SumSHAKE256(k.secret, 96)
-	private := must(mlkem.NewDecapsulationKey768(expanded[:mlkem.SeedSize]))
-	isPair := bytes.Equal(private.EncapsulationKey().Bytes(), k.kem.Bytes())
-	return isPair && k.prepareDH(ecdh.X25519(), half, expanded[mlkem.SeedSize:])
 }
 
 // isOnEd25519 says whether the coordinate is canonical, and the point is on the curve and not of small order.

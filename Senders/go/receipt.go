@@ -27,7 +27,7 @@ type Receipt struct {
 
 // ReceiptName returns the name of the push in receipts.
 func (p *SealedPush) ReceiptName() string {
-	return toBase64(digest(label(" receipt"), unbase64(p.ID, idSize, "id")))
+	return base64Of(digest(label(" receipt"), unbase64(p.ID, idSize, "id")))
 }
 
 // ReadReceipt reads the body of a request: JSON, or a form. Errors: malformed.
@@ -55,7 +55,7 @@ func readReceipt(root *object) *Receipt {
 	}
 	for name, field := range map[string]*string{"kid": &r.KeyID, "skid": &r.SenderKeyID} {
 		if root.has(name) {
-			*field = toBase64(root.bytes(name, 8))
+			*field = base64Of(root.bytes(name, 8))
 		}
 	}
 	for name, field := range map[string]*bool{"suppressed": &r.IsSuppressed, "test": &r.IsSelfTest} {

@@ -1,6 +1,9 @@
 package pushcrypt
 
-import "slices"
+import (
+	"bytes"
+	"slices"
+)
 
 const maxRecord = 4_096 // bytes, also of an answer and a receipt
 
@@ -26,13 +29,11 @@ type Registration struct {
 func ReadRegistration(record []byte, demands ...Demand) (registration *Registration, err error) {
 	defer catch(&err, "malformed", "the record")
 	require(len(record) <= maxRecord, "tooLarge", "the record has more than 4,096 bytes")
+	record = slices.Clone(record)
 	to := newRecipient(readKey(parse(record, false), true))
-	hasPSK := to.provesSender() || !slices.Contains(demands, RequirePSK)
-	require(hasPSK, "pskMissing", "key %s has no psk", to.KeyID())
-	isPair := to.key.isPair() || !slices.Contains(demands, RequireAsymmetric)
-	require(isPair, "notAsymmetric", "key %s is shared", to.KeyID())
-	stored := slices.Clone(record)
-	return &Registration{to, &stored}, nil
+	require(to.key.provesSender() || !slices.Contains(demands, RequirePSK), "pskMissing", "key %s has no psk", to.KeyID())
+	require(to.key.isPair() || !slices.Contains(demands, RequireAsymmetric), "notAsymmetric", "key %s is shared", to.KeyID())
+	return &Registration{to, &record}, nil
 }
 
 // Record returns the upload, byte for byte. Store it with the account and the device token.
@@ -58,37 +59,26 @@ type Change struct {
 	Removed []string
 }
 
-// Permission allows an upload to replace rows that it otherwise must not.
-type Permission int
-
-const (
-	// Proven says that the device has answered a challenge for the record: its key may move to another account.
-	Proven Permission = iota
-	// AllowsLowerSuite says that the device is known to have lost the suite of its key.
-	AllowsLowerSuite
-)
-
 // Storing decides what to do with the upload of a signed-in account. Read the rows with its key or device token, decide, and write in
-// one transaction. Errors: conflict, otherAccount, suiteTooLow.
-func (upload Row) Storing(rows []Row, permissions ...Permission) (change *Change, err error) {
+// one transaction. isProven says that the device has answered a challenge for the record, and allowsLowerSuite that it is known to
+// have lost the suite of its key. Errors: conflict, otherAccount, suiteTooLow.
+func (upload Row) Storing(rows []Row, isProven, allowsLowerSuite bool) (change *Change, err error) {
 	defer catch(&err, "malformed", "the upload")
-	kid, suite := upload.Registration.KeyID(), upload.Registration.recipient.Suite()
+	kid, own := upload.Registration.KeyID(), upload.Registration.recipient.key
 	change = &Change{IsWritten: true}
 	for _, row := range rows {
-		stored := row.Registration
-		if stored.KeyID() == kid {
+		stored, moved := row.Registration.recipient.key, row
+		if stored.kid == kid {
 			// An attacker can make two keys with one kid of 64 bits.
-			isSame := stored.recipient.key.equal(upload.Registration.recipient.key)
-			require(isSame, "conflict", "another key with the id %s is stored; it is never replaced", kid)
-			isOwn := row.Account == upload.Account || slices.Contains(permissions, Proven)
-			require(isOwn, "otherAccount", "key %s belongs to another account", kid)
-			isChanged := row.DeviceToken != upload.DeviceToken || row.Environment != upload.Environment || row.Account != upload.Account
-			change.IsWritten = isChanged || string(*stored.record) != string(*upload.Registration.record)
+			require(stored.equal(own), "conflict", "another key with the id %s is stored; it is never replaced", kid)
+			require(isProven || row.Account == upload.Account, "otherAccount", "key %s belongs to another account", kid)
+			moved.Registration = upload.Registration
+			change.IsWritten = moved != upload || !bytes.Equal(*row.Registration.record, *upload.Registration.record)
 		} else if row.DeviceToken == upload.DeviceToken {
 			// The row of another account doesn't count: its user could keep the device's next user from registering.
-			isLower := row.Account == upload.Account && rank(suite) < rank(stored.recipient.Suite())
-			require(!isLower || slices.Contains(permissions, AllowsLowerSuite), "suiteTooLow", "%s would replace a key of a higher suite", kid)
-			change.Removed = append(change.Removed, stored.KeyID())
+			isLower := row.Account == upload.Account && rank(own.suite) < rank(stored.suite)
+			require(!isLower || allowsLowerSuite, "suiteTooLow", "%s would replace a key of a higher suite", kid)
+			change.Removed = append(change.Removed, stored.kid)
 		}
 	}
 	return change, nil

@@ -4,6 +4,7 @@ package pushcrypt
 
 import (
 	"bytes"
+	"fmt"
 	"regexp"
 	"strconv"
 	"time"
@@ -14,7 +15,11 @@ const (
 	idSize   = 16    // bytes of a message id
 )
 
-var topicForm = regexp.MustCompile(`^[A-Za-z0-9.-]{1,155}$`)
+var (
+	topicForm = regexp.MustCompile(`^[A-Za-z0-9.-]{1,155}$`)
+	// nameForm is that of device ids, exposed members, and the ids of attachments and challenges.
+	nameForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+)
 
 // Sealer seals the pushes to one app (PROTOCOL sections 1 to 5). Any goroutine may use it.
 type Sealer struct {
@@ -26,33 +31,31 @@ type Sealer struct {
 
 // NewSealer returns a sealer for an app that pins the keys of the signer. The topic is the app's bundle identifier, 1 to 155
 // characters of A-Z a-z 0-9 . -. Errors: invalidTopic, wrongKind without a signer.
-func NewSealer(topic string, signer Signer) (*Sealer, error) {
-	if signer == nil {
-		return nil, &Error{Code: "wrongKind", Reason: "there is no signer: use NewUnsignedSealer for an app that pins no sender"}
-	}
-	return newSealer(topic, signer)
+func NewSealer(topic string, signer Signer) (sealer *Sealer, err error) {
+	defer catch(&err, "invalidTopic", "the topic")
+	require(signer != nil, "wrongKind", "there is no signer: use NewUnsignedSealer for an app that pins no sender")
+	sealer = must(NewUnsignedSealer(topic))
+	sealer.signer = signer
+	return sealer, nil
 }
 
 // NewUnsignedSealer returns a sealer for an app that accepts unsigned pushes. Errors: invalidTopic.
-func NewUnsignedSealer(topic string) (*Sealer, error) { return newSealer(topic, nil) }
-
-func newSealer(topic string, signer Signer) (*Sealer, error) {
-	if !topicForm.MatchString(topic) {
-		return nil, &Error{Code: "invalidTopic", Reason: "the topic isn't 1 to 155 characters of A-Z, a-z, 0-9, . and -"}
-	}
-	return &Sealer{time.Now, topic, signer}, nil
+func NewUnsignedSealer(topic string) (sealer *Sealer, err error) {
+	defer catch(&err, "invalidTopic", "the topic")
+	require(topicForm.MatchString(topic), "", "it isn't 1 to 155 characters of A-Z, a-z, 0-9, . and -")
+	return &Sealer{Now: time.Now, topic: topic}, nil
 }
 
-// signingKey returns nil if pushes are unsigned.
-func (s *Sealer) signingKey(now time.Time) (*key, error) {
+// bind returns what a message at a time is bound to.
+func (s *Sealer) bind(to *Recipient, now time.Time, isChallenge bool) (binding, error) {
 	if s.signer == nil {
-		return nil, nil
+		return binding{to.key, nil, s.topic, isChallenge}, nil
 	}
 	signer, err := s.signer.SenderKeyAt(now)
 	if err != nil {
-		return nil, err
+		return binding{}, err
 	}
-	return signer.key, nil
+	return binding{to.key, signer.key, s.topic, isChallenge}, nil
 }
 
 // Seal encrypts a payload: the bytes or the text of a JSON object with aps, which stay byte for byte, or a value that encoding/json
@@ -62,29 +65,23 @@ func (s *Sealer) signingKey(now time.Time) (*key, error) {
 // with BytesNeeded and BytesAvailable, offloadFailed, and those of the signer, such as noKeySeals.
 func (s *Sealer) Seal(payload any, to *Recipient, placeholder Placeholder, options ...Option) (push *SealedPush, err error) {
 	now := s.Now()
-	signer, err := s.signingKey(now)
+	bound, err := s.bind(to, now, false)
 	if err != nil {
 		return nil, err
 	}
 	defer catch(&err, "invalidOption", "the options")
-	chosen := newSettings(options, to.key, signer != nil)
-	inner := accept(readInner(payload))
-	adds := chosen.header.Badge != nil
-	require(!adds || !inner.aps.has("badge"), "invalidPayload", "the payload sets the badge, and WithBadgeAdd adds to it")
-	chosen.header.ID = toBase64(random(idSize))
+	chosen := newSettings(options, bound)
+	inner := must(readPayload(payload))
+	setsBadge := chosen.header.Badge != nil && inner.aps.has("badge")
+	require(!setsBadge, "invalidPayload", "the payload sets the badge, and WithBadgeAdd adds to it")
+	chosen.header.ID = base64Of(random(idSize))
 	if chosen.campaign != nil {
 		chosen.header.ID = messageID(*chosen.campaign, to.key)
 	}
-	chosen.header.IssuedAt = now.Unix()
-	chosen.header.ExpiresAt = now.Unix() + chosen.lifetime
+	chosen.header.IssuedAt, chosen.header.ExpiresAt = now.Unix(), now.Unix()+chosen.lifetime
 	require(now.Unix() >= 0 && chosen.header.ExpiresAt <= maxInteger, "", "the clock's time can't be represented")
 	chosen.header.check()
-	return sealing{binding{to.key, signer, s.topic, false}, chosen, placeholder.alert()}.push(inner), nil
-}
-
-func readInner(value any) (inner payload, err error) {
-	defer catch(&err, "invalidPayload", "the payload")
-	return readPayload(textOf(value)), nil
+	return sealing{bound, chosen, placeholder.alert()}.push(inner), nil
 }
 
 // sealing is one push whose options were checked.
@@ -101,15 +98,13 @@ func (s sealing) push(inner payload) *SealedPush {
 	capacity := 3*(s.limit-len(head)-len(tail))>>2 - s.overhead()
 	if len(message) > capacity {
 		needed := len(head) + len(tail) + (4*(len(message)+s.overhead())+2)/3
-		return s.offloaded(inner, &Error{
-			Code: "tooLarge", Reason: "the sealed payload takes " + strconv.Itoa(needed) + " bytes, and the limit is " + strconv.Itoa(s.limit),
-			BytesNeeded: needed, BytesAvailable: s.limit,
-		})
+		reason := fmt.Sprintf("the sealed payload takes %d bytes, and the limit is %d", needed, s.limit)
+		return s.offloaded(inner, &Error{Code: "tooLarge", Reason: reason, BytesNeeded: needed, BytesAvailable: s.limit})
 	}
-	padded := min(capacity, (len(message)+s.padding-1)/s.padding*s.padding)
-	sealed := s.seal(append(message, bytes.Repeat([]byte(" "), padded-len(message))...))
+	padding := min(capacity, (len(message)+s.padding-1)/s.padding*s.padding) - len(message)
+	sealed := s.seal(join(message, bytes.Repeat([]byte(" "), padding)))
 	return &SealedPush{
-		Body: join(head, []byte(toBase64(sealed)), tail), ID: s.header.ID, Topic: s.topic, Carrier: s.carrier,
+		Body: join(head, []byte(base64Of(sealed)), tail), ID: s.header.ID, Topic: s.topic, Carrier: s.carrier,
 		SealedAt: time.Unix(s.header.IssuedAt, 0), ExpiresAt: time.Unix(s.header.ExpiresAt, 0),
 		isQuiet: s.header.Quiet, collapseID: s.collapseID,
 	}
@@ -145,9 +140,8 @@ type SealedPush struct {
 
 // Headers returns the headers of the request to APNs. Add authorization.
 func (p *SealedPush) Headers() map[string]string {
-	headers := map[string]string{
-		"apns-push-type": "alert", "apns-topic": p.Topic, "apns-expiration": strconv.FormatInt(p.ExpiresAt.Unix(), 10), "apns-priority": "10",
-	}
+	expiration := strconv.FormatInt(p.ExpiresAt.Unix(), 10)
+	headers := map[string]string{"apns-push-type": "alert", "apns-topic": p.Topic, "apns-expiration": expiration, "apns-priority": "10"}
 	if p.isQuiet {
 		headers["apns-priority"] = "5"
 	}

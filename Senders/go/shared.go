@@ -1,9 +1,5 @@
 package pushcrypt
 
-import "regexp"
-
-var deviceForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
-
 // encryptShared returns salt ‖ ct of suite 4 (PROTOCOL section 3). With a salt that isn't fresh, two messages would have one key
 // and nonce.
 func encryptShared(to *key, info, salt, plaintext []byte) []byte {
@@ -15,12 +11,10 @@ func encryptShared(to *key, info, salt, plaintext []byte) []byte {
 // and never used again (section 3). Errors: invalidDeviceID, wrongKind.
 func (r *Recipient) ForDevice(id string) (device *Recipient, err error) {
 	defer catch(&err, "malformed", "the device id")
-	master := r.key
-	isMaster := master.keyType == shared && master.device == ""
-	require(isMaster, "wrongKind", "only a shared key that isn't a device's derives keys of devices")
-	require(deviceForm.MatchString(id), "invalidDeviceID", "a device id has 1 to 64 characters of A-Z, a-z, 0-9, _ and -")
-	info := join(label(" device"), lp16(master.kid), lp16(id))
-	k := &key{keyType: shared, kid: master.kid, device: id, secret: expand(mac(nil, master.secret), info, 32)}
+	require(r.key.isMaster(), "wrongKind", "only a shared key that isn't a device's derives keys of devices")
+	require(nameForm.MatchString(id), "invalidDeviceID", "a device id has 1 to 64 characters of A-Z, a-z, 0-9, _ and -")
+	info := join(label(" device"), lp16(r.key.kid), lp16(id))
+	k := &key{keyType: shared, kid: r.key.kid, device: id, secret: expand(mac(nil, r.key.secret), info, 32)}
 	k.prepare()
 	return newRecipient(k), nil
 }

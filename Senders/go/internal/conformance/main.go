@@ -286,7 +286,21 @@ func keys(asked *request) (members, error) {
 	if asked.As == "senders" && keyset.Kind() != "sender" {
 		return nil, errors.New("no senders")
 	}
-	answer := members{"kids": keyset.KeyIDs()}
+	// In the order of the set.
+	var set struct {
+		Kid  string
+		Keys []struct{ Kid string }
+	}
+	if err := json.Unmarshal(text, &set); err != nil {
+		return nil, err
+	}
+	kids := []string{}
+	for _, one := range append(set.Keys, struct{ Kid string }{set.Kid}) {
+		if keyset.States(time.Time{})[one.Kid] != "" {
+			kids = append(kids, one.Kid)
+		}
+	}
+	answer := members{"kids": kids}
 	if asked.At != nil {
 		answer["primary"], answer["states"] = nil, keyset.States(now(asked))
 		for kid, state := range keyset.States(now(asked)) {
@@ -329,14 +343,7 @@ func change(asked *request) (members, error) {
 	if err != nil {
 		return nil, err
 	}
-	var permissions []pushcrypt.Permission
-	if asked.Proven {
-		permissions = append(permissions, pushcrypt.Proven)
-	}
-	if asked.AllowsLowerSuite {
-		permissions = append(permissions, pushcrypt.AllowsLowerSuite)
-	}
-	made, err := upload.Storing(stored, permissions...)
+	made, err := upload.Storing(stored, asked.Proven, asked.AllowsLowerSuite)
 	if err != nil {
 		return nil, err
 	}
