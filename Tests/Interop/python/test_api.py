@@ -11,7 +11,7 @@ from typing import Any
 import pushcrypt
 from pushcrypt import (
     KeyRecordError, Keyset, Offload, OpenedPush, OpenError, Opener, Placeholder, PublisherKey, Push, PushCryptError, Recipient,
-    RecipientKey, Registration, SealError, Sealer, SenderKey, pinned, seal_attachment, seal_offload,
+    RecipientKey, Registration, SealedOffload, SealError, Sealer, SenderKey, pinned, seal_attachment, seal_offload,
 )
 from pushcrypt._json import b64, unb64
 from pushcrypt.registration import RegistrationChange
@@ -20,6 +20,7 @@ TOPIC, NOW, DAY = "com.example.app", 1_800_000_000, 86_400
 SECRET = "the-secret-text"
 PAYLOAD = {"aps": {"alert": {"title": "Zoë", "body": SECRET}, "sound": "chime.caf", "badge": 3}, "x": [1]}
 PLAIN = {"aps": {"alert": SECRET}}
+PLAIN_TEXT = '{"aps":{"alert":"x"}}'
 PLACEHOLDER = Placeholder(title="New message", body="Open the app to read it")
 SENDER = SenderKey.generate()
 PINNED = pinned(SENDER.public_jwk())
@@ -233,6 +234,99 @@ class APITests(unittest.TestCase):
                         {"attachments": [attachment.members()]}):
             with self.assertRaises(TypeError):
                 self.seal(self.phones["shared"], **options)
+
+    # Payloads that don't fit
+
+    def test_a_payload_that_does_not_fit_is_offloaded_and_the_push_has_its_aps(self) -> None:
+        stored: list[SealedOffload] = []
+
+        def store(blob: SealedOffload) -> str:
+            stored.append(blob)
+            return "https://files.example.com/1"
+
+        picture = seal_attachment(b"x").at("https://files.example.com/2", type="image/png")
+        long = '{ "x" : "%s", "aps" : {"alert":"%s","badge": 3 } , "y":1 }  ' % ("y" * 9000, SECRET)
+        for phone in self.phones.values():
+            push = self.seal(phone, long, oversize=store, campaign="c", exposed=["badge"], attachments=[picture])
+            self.assertEqual((push.offloaded, push.aps["badge"]), (stored[-1], 3))
+            self.assertLessEqual(len(push.json), 4096)
+            opened = self.open(push, phone)
+            self.assertEqual((opened.json, opened.attachments), ('{"aps":{"alert":"%s","badge": 3 }}' % SECRET, (picture,)))
+            self.assertEqual(opened.id, self.seal(phone, campaign="c").id)
+            assert opened.offload is not None
+            self.assertEqual(opened.offload.url, "https://files.example.com/1")
+            self.assertEqual(opened.open_offload(stored[-1].data), long.rstrip(" "))
+        self.assertEqual(len(stored), len(self.phones))
+
+    def test_a_payload_that_fits_or_is_offloaded_already_is_not_offloaded(self) -> None:
+        phone, blob = self.phones["p256 psk"], seal_offload(PLAIN).at("https://files.example.com/1")
+        exact = self.seal(phone, padding=None)
+        push = self.seal(phone, limit=len(exact.json), oversize=self.fail)
+        self.assertIsNone(push.offloaded)
+        self.refused(SealError, "tooLarge", self.seal, phone, {**PLAIN, "x": "y" * 4000}, offload=blob, oversize=self.fail)
+        self.refused(SealError, "invalidOption", self.seal, phone, {**PLAIN, "x": "y" * 4000}, quiet=True, oversize=self.fail)
+        self.refused(SealError, "invalidPayload", self.seal, phone, {**PLAIN, "x": "y" * 262_144}, oversize=self.fail)
+        self.refused(SealError, "invalidPayload", self.seal, phone, {**PAYLOAD, "y": "y" * 4000}, badge_add=1, oversize=self.fail)
+
+    def test_a_text_that_is_too_long_for_a_push_is_refused_with_its_size_and_the_caller_shortens_it(self) -> None:
+        phone, url = self.phones["x25519 psk"], "https://files.example.com/1"
+        long = {"aps": {"alert": {"title": "t", "body": "é" * 4000}}, "x": 1}
+        error = self.refused(SealError, "tooLarge", self.seal, phone, long, oversize=lambda _: url)
+        assert isinstance(error, SealError) and error.bytes_needed is not None and error.bytes_available is not None
+        blob = seal_offload(long)
+        short = {"aps": {"alert": {"title": "t", "body": "é" * 400 + "…"}}}
+        self.assertEqual(error.bytes_available, 4096)
+        self.assertAlmostEqual(error.bytes_needed, len(self.seal(phone, short, offload=blob.at(url), padding=None).json) + 2 * 3600 * 4 / 3, delta=8)
+        opened = self.open(self.seal(phone, short, offload=blob.at(url)), phone)
+        self.assertEqual((opened.payload, json.loads(opened.open_offload(blob.data))), (short, long))
+
+    def test_an_address_that_is_none_is_refused_and_an_error_of_the_store_is_raised_as_it_is(self) -> None:
+        phone, long = self.phones["device"], {**PLAIN, "x": "y" * 4000}
+
+        def full(_: SealedOffload) -> str:
+            raise OSError("disk full")
+
+        for url in ("http://files.example.com/1", "", None, "https://a/" + "x" * 2048):
+            self.refused(SealError, "invalidOption", self.seal, phone, long, oversize=lambda _: url)
+        with self.assertRaisesRegex(OSError, "disk full"):
+            self.seal(phone, long, oversize=full)
+        for plan in ("https://files.example.com/1", True, {}):
+            with self.assertRaises(TypeError):
+                self.seal(phone, oversize=plan)
+
+    def test_whatever_is_sealed_opens(self) -> None:
+        random, cdn = Random(11), "https://files.example.com/" + "x" * 2022
+        blob = seal_offload(PLAIN_TEXT + " " * 200_000)
+        choices: dict[str, list[Any]] = {
+            "padding": [1, 7, 128, 4096, 10**9, "limit", None], "limit": [None, 400, 1000, 4095, 4096], "collapse_id": [None, "a"],
+            "carrier": ["apns", "rebuilt", "fcm", "text", "expo", "oneSignal"], "expires_after": [1, 60, 30 * DAY, timedelta(days=30)],
+            "exposed": [(), ["badge"], ["x-\u00e9", "thread-id"], ["sound", "sound"], ["content-available"], ["n"] * 33],
+            "campaign": [None, "é" * 127, "é" * 128], "retract": [(), ["A" * 22], [b64(bytes([one] * 16)) for one in range(17)]],
+            "quiet": [False, True], "badge_add": [None, -999, 999, 1000, 0], "self_test": [False, True], "offload": [None, blob.at(cdn[:99]), blob.at(cdn)],
+            "attachments": [(), [seal_attachment(b"").at(cdn[:60], type="a/b", id="a" * 64)] * 2,
+                            [seal_attachment(b"x").at(cdn[:60 + one], type="a/b", id=str(one)) for one in range(9)],
+                            [seal_attachment(b"x").at("https://a:65535?%20", type="a" * 64 + "/b", is_avatar=True)]],
+            "oversize": [None, lambda _: cdn[:90]]}
+        texts = ['{"aps":{"alert":"x"}}', ' {"aps":{"alert":{"loc-key":"\\u0041"},"b\\u0061dge":1.0,"sound":{}, "n":1e400} } \n ',
+                 '{"aps":{"alert":"\U0001f600","sound":{"volume":1,"name":"\\ud83d\\ude00"},"content-available":1,"badge":0},"x":-0}',
+                 '{"n":%s,"aps":{"alert":"x","thread-id":""}}' % ("[" * 63 + "]" * 63), '{"aps":{"alert":"x"},"n":"%s"}' % ("é" * 3000),
+                 '{"aps":{"alert":"x"},"n":[%s]}' % ",".join("0" * 16_379)]
+        sealed, phones = 0, list(self.phones.values())
+        for _ in range(2000):
+            given = {name: random.choice(values) for name, values in choices.items() if random.random() < 0.2}
+            phone, text, signer = random.choice(phones), random.choice(texts), random.choice((SENDER, None))
+            try:
+                push = self.seal(phone, text, signer, **given)
+            except SealError:
+                continue
+            sealed += 1
+            opener = Opener(TOPIC, phone, senders=PINNED if signer else None, carriers=[push.carrier], clock=lambda: NOW)
+            opened, blob_ = opener.open(push.json), push.offloaded
+            self.assertLessEqual(len(push.json), given.get("limit") or 4096)
+            self.assertEqual(text.rstrip(" "), opened.json if blob_ is None else opened.open_offload(blob_.data))
+            if "offload" in given and given["offload"] is not None:
+                self.assertEqual(opened.open_offload(blob.data), PLAIN_TEXT)
+        self.assertGreater(sealed, 500)
 
     # Keys
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 from ._carriers import Carrier
 from ._outer import Placeholder
 from .blobs import Attachment, Offload, SealedAttachment, SealedOffload, seal_attachment, seal_offload
-from .errors import KeyRecordError, OpenError, PossessionError, PushCryptError, ReceiptError, SealError
-from .keys import PublisherKey, Recipient, RecipientKey, SenderKey, pinned
+from .errors import KeyRecordError, KeysetFileError, OpenError, PossessionError, PushCryptError, ReceiptError, SealError
+from .keys import PublisherKey, Recipient, RecipientKey, SenderKey, Signer, pinned
+from .keyset_watcher import KeysetWatcher
 from .keysets import Keyset
 from .opener import NamedSender, OpenedPush, Opener
 from .possession import Challenge, Pending, challenge
@@ -19,8 +20,8 @@ from .registration import Registration, RegistrationChange, StoredRegistration
 from .sealer import Push, Sealer
 
 __all__ = [
-    "Attachment", "Carrier", "Challenge", "KeyRecordError", "Keyset", "NamedSender", "Offload", "OpenError", "OpenedPush",
-    "Opener", "Pending", "Placeholder", "PossessionError", "PublisherKey", "Push", "PushCryptError", "Receipt",
+    "Attachment", "Carrier", "Challenge", "KeyRecordError", "Keyset", "KeysetFileError", "KeysetWatcher", "NamedSender", "Offload", "OpenError",
+    "OpenedPush", "Opener", "Pending", "Placeholder", "PossessionError", "PublisherKey", "Push", "PushCryptError", "Receipt",
     "ReceiptError", "Recipient", "RecipientKey", "Registration", "RegistrationChange", "SealError", "SealedAttachment",
-    "SealedOffload", "Sealer", "SenderKey", "StoredRegistration", "challenge", "pinned", "seal_attachment", "seal_offload",
+    "SealedOffload", "Sealer", "SenderKey", "Signer", "StoredRegistration", "challenge", "pinned", "seal_attachment", "seal_offload",
 ]

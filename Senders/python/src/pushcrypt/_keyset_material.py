@@ -21,7 +21,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 from dataclasses import dataclass, field, replace
-from typing import Any, Mapping
+from typing import Any, Mapping, Sequence, Union
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -29,6 +29,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from ._json import Obj, Spans, is_integer, parse, spans, unb64
 from ._keys import Key, key_id, load_key
 from ._log_line import NAME, Fault, KeyChange, members
+from ._wrap_command import unwrap
 from ._xwing import PUBLIC_SIZE
 from .errors import Flaw, KeyRecordError
 from .keysets import kind_of
@@ -38,6 +39,9 @@ KEYSET_KEY_AAD, DATA_KEY_AAD = b"pushcrypt/1 keyset key", b"pushcrypt/1 data key
 KEYS_AAD = b"pushcrypt/1 keyset\0"
 MAX_LOCKS, MAX_WRAPPED, ENC_OVERHEAD = 8, 4_096, 28
 MEMORY = 2**31 - 1  # more than any allowed parameters of scrypt need
+
+Secret = Union[bytes, tuple[str, ...]]
+"""A passphrase, or a command with its arguments."""
 
 
 @dataclass(frozen=True)
@@ -197,11 +201,11 @@ def described(locks: tuple[Lock, ...]) -> str:
     return " or ".join(f"the {'command' if lock.passphrase is None else 'passphrase'} {lock.name}" for lock in locks)
 
 
-def unlock(last: Obj, text: str, locks: tuple[Lock, ...], history: bytes, passphrase: str) -> list[Any]:
+def unlock(last: Obj, text: str, locks: tuple[Lock, ...], history: bytes, secret: Secret) -> list[Any]:
     """The private JWKs, after the rows before were authenticated."""
     sealed = last["sealed"]
     aad = KEYS_AAD + _value(spans(text, last.spans["sealed"][1]), "locks", text) + b"\0" + history
-    data_key = _open(_keyset_key(locks, passphrase), unb64(sealed["dataKey"], 60), DATA_KEY_AAD)
+    data_key = _open(_keyset_key(locks, secret), unb64(sealed["dataKey"], 60), DATA_KEY_AAD)
     root, _ = parse(_open(data_key, unb64(sealed["keys"]), aad))
     members(root, {"keys", "history"})
     if not isinstance(root["keys"], list):
@@ -218,22 +222,37 @@ def check_names(locks: tuple[Lock, ...], logged: tuple[str, ...]) -> None:
         raise Fault("otherSecrets", "the names of the secrets aren't those of the log")
 
 
-def _keyset_key(locks: tuple[Lock, ...], passphrase: str) -> bytes:
+def secret_of(passphrase: str | None, command: Sequence[str] | None) -> Secret | None:
+    if passphrase is not None and (command is not None or not isinstance(passphrase, str)):
+        raise TypeError("passphrase isn't a string, or a command was given too")
+    if command is not None and (isinstance(command, (str, bytes)) or not command):
+        raise TypeError("command isn't a sequence of a program and its arguments")
+    return tuple(command) if command is not None else passphrase.encode("utf-8", "surrogatepass") if passphrase is not None else None
+
+
+def _keyset_key(locks: tuple[Lock, ...], secret: Secret) -> bytes:
+    """The keyset key, of the first entry that the secret opens."""
+    given = "passphrase" if isinstance(secret, bytes) else "command"
+    failure = Fault("secretNeeded", f"a {given} was given, and the keyset needs {described(locks)}")
     for lock in locks:
-        kek = _kek(lock.passphrase, passphrase) if lock.passphrase is not None else None
-        if kek is not None:
-            return _open(kek, lock.wrapped, KEYSET_KEY_AAD)
-    if all(lock.passphrase is None for lock in locks):
-        raise Fault("secretNeeded", f"a passphrase was given, and the keyset needs {described(locks)}")
-    raise Fault("wrongSecret", f"the passphrase isn't one of the keyset's: it needs {described(locks)}")
+        try:
+            if isinstance(secret, bytes) and lock.passphrase is not None:
+                return _open(_kek(lock.passphrase, secret), lock.wrapped, KEYSET_KEY_AAD)
+            if not isinstance(secret, bytes) and lock.passphrase is None:
+                return unwrap(secret, lock.wrapped)
+        except Fault as fault:
+            if fault.code not in ("wrongSecret", "wrapCommandFailed"):
+                raise
+            failure = fault
+    raise failure
 
 
-def _kek(lock: Mapping[str, Any], passphrase: str) -> bytes | None:
-    """The key that the passphrase derives; None for another passphrase."""
-    text = passphrase.encode("utf-8", "surrogatepass")
+def _kek(lock: Mapping[str, Any], passphrase: bytes) -> bytes:
     derived = hashlib.scrypt(
-        text, salt=unb64(lock["salt"], 16), n=lock["n"], r=lock["r"], p=lock["p"], maxmem=MEMORY, dklen=48)
-    return derived[:32] if hmac.compare_digest(derived[32:], unb64(lock["check"], 16)) else None
+        passphrase, salt=unb64(lock["salt"], 16), n=lock["n"], r=lock["r"], p=lock["p"], maxmem=MEMORY, dklen=48)
+    if not hmac.compare_digest(derived[32:], unb64(lock["check"], 16)):
+        raise Fault("wrongSecret", "the passphrase isn't one of the keyset's")
+    return derived[:32]
 
 
 def _open(key: bytes, sealed: bytes, aad: bytes) -> bytes:

@@ -139,10 +139,10 @@ def seal_offload(payload: PayloadText) -> SealedOffload:
         inner = Payload.to_seal(payload_bytes(payload))
     except Flaw as flaw:
         raise SealError("invalidPayload", f"the payload to offload: {flaw.reason}") from None
-    return offloaded(inner)
+    return seal_payload(inner)
 
 
-def offloaded(payload: Payload) -> SealedOffload:
+def seal_payload(payload: Payload) -> SealedOffload:
     """The blob of a payload. Spaces behind the payload are padding, and with them it could exceed the limit of recipients."""
     text = payload.text.rstrip(" ").encode("utf-8")
     key, plaintext = os.urandom(32), text + b" " * (-len(text) % PAGE)

@@ -15,7 +15,7 @@ class SealError(PushCryptError):
     """A push wasn't sealed.
 
     `code` is `invalidPayload`, `invalidPlaceholder`, `invalidOption`, `notExposable`, `notAuthenticated`, `suiteTooLow`,
-    `deviceMissing` or `tooLarge`. With `tooLarge`, `bytes_needed` is the length of the outer payload without padding and
+    `deviceMissing`, `noKeySeals` or `tooLarge`. With `tooLarge`, `bytes_needed` is the length of the outer payload without padding and
     `bytes_available` is the limit.
     """
 
@@ -58,8 +58,8 @@ class KeysetFileError(PushCryptError):
 
     `code` is `tooLarge`, `incomplete`, `malformed`, `unsupportedVersion`, `wrongNumber`, `brokenChain`, `timeWentBack`,
     `misplaced`, `wrongKind`, `kidMismatch`, `unknownEpoch`, `wrongDigest`, `notAuthentic` or `otherKeys`. With a passphrase
-    also `wrongSecret`, `otherSecrets`, and `notEncrypted` for keys in clear; without one `secretNeeded`.
-    `unsupportedSuite` is a key that this host can't use.
+    or a command also `wrongSecret`, `wrapCommandFailed`, `otherSecrets`, and `notEncrypted` for keys in clear; without one
+    `secretNeeded`. `unsupportedSuite` is a key that this host can't use. A path: `foreignOwner`, `looseMode`, `olderThanHistory`.
     """
 
     def __init__(self, code: str, reason: str, row: int) -> None:

@@ -7,9 +7,11 @@ history = *(LINE LF)                            the log alone
 """
 from __future__ import annotations
 
+import os
+import stat
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Iterator, Mapping
+from typing import Any, Iterator, Mapping, Sequence
 
 from . import _keyset_material
 from ._keyset_material import Lock, LoggedKey, logged_key
@@ -84,15 +86,36 @@ class KeysetFile:
     locks: tuple[Lock, ...] = field(repr=False)
     """The secrets of the encrypted keys; empty if the keys are in clear."""
     material: tuple[Key, ...] | None = field(repr=False)
-    """The private keys; None if they are encrypted and no passphrase was given."""
+    """The private keys; None if they are encrypted and no secret was given."""
 
     @classmethod
-    def from_bytes(cls, data: bytes, passphrase: str | None = None) -> KeysetFile:
-        """Reads a file, and decrypts its keys if a passphrase is given. Then it refuses keys in clear.
+    def from_path(
+        cls, path: str | os.PathLike[str], passphrase: str | None = None, *, command: Sequence[str] | None = None,
+        seen: Point | None = None,
+    ) -> KeysetFile:
+        """Reads a file that no other user can open (mode 0600), or that root owns (0640). Links are followed.
 
-        Without a passphrase the log of encrypted keys is read, and nothing proves that it is genuine. Raises
-        KeysetFileError.
+        `seen` is a point of the log that was seen before, such as the `head` of an earlier run: an older file is refused. The others
+        are those of `from_bytes`. Raises KeysetFileError: also `foreignOwner`, `looseMode`, `olderThanHistory`; OSError.
         """
+        with open(path, "rb") as file:
+            _check_private(path, os.fstat(file.fileno()))
+            found = cls.from_bytes(file.read(MAX_FILE + 1), passphrase, command=command)
+        if seen is not None and not found.log.extends(seen):
+            raise KeysetFileError("olderThanHistory", f"the log doesn't have line {seen.n} as it was seen before", 0)
+        return found
+
+    @classmethod
+    def from_bytes(
+        cls, data: bytes, passphrase: str | None = None, *, command: Sequence[str] | None = None
+    ) -> KeysetFile:
+        """Reads a file, and decrypts its keys if a secret is given: a passphrase, or a command that unwraps their key. Then it
+        refuses keys in clear.
+
+        `command` is a program and its arguments. It gets one more argument, `unwrap`, and no shell runs it. Without a secret
+        the log of encrypted keys is read, and nothing proves that it is genuine. Raises KeysetFileError.
+        """
+        secret = _keyset_material.secret_of(passphrase, command)
         rows = _rows(data)
         with _row(len(rows)):
             last, text = parse_row(rows[-1])
@@ -105,13 +128,13 @@ class KeysetFile:
         with _row(len(rows)):
             if "sealed" not in last:
                 _keyset_material.check_plain(last, text, history)
-                if passphrase is not None:
-                    raise Fault("notEncrypted", "the keys are in clear, although a passphrase was given")
+                if secret is not None:
+                    raise Fault("notEncrypted", "the keys are in clear, although a secret was given")
                 return cls(log, (), _keyset_material.read_material(last["keys"], log.keys))
             locks = _keyset_material.read_locks(last)
-            if passphrase is None:
+            if secret is None:
                 return cls(log, locks, None)
-            jwks = _keyset_material.unlock(last, text, locks, history, passphrase)
+            jwks = _keyset_material.unlock(last, text, locks, history, secret)
             _keyset_material.check_names(locks, log.secrets or ())
             return cls(log, locks, _keyset_material.read_material(jwks, log.keys))
 
@@ -129,6 +152,16 @@ class KeysetFile:
         if "revokedAt" in times:
             times["revokedAt"] = min(times["revokedAt"], self.log.at)
         return times
+
+
+def _check_private(path: str | os.PathLike[str], status: os.stat_result) -> None:
+    """docs/keyset-log.md, "Files that are only read". A pipe has no mode."""
+    if not hasattr(os, "geteuid") or stat.S_ISFIFO(status.st_mode):
+        return
+    if status.st_uid not in (os.geteuid(), 0):
+        raise KeysetFileError("foreignOwner", f"{os.fspath(path)} belongs to another user", 0)
+    if status.st_mode & (0o077 if status.st_uid else 0o037):
+        raise KeysetFileError("looseMode", f"other users can open {os.fspath(path)}: chmod 600", 0)
 
 
 # --- Reading -----------------------------------------------------------------------------------------------------

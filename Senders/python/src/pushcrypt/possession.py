@@ -14,7 +14,7 @@ from . import _envelope
 from ._json import Obj, b64, is_integer, parse, raw_bytes, unb64
 from ._keys import checked_topic, lp16
 from .errors import Flaw, OpenError, PossessionError
-from .keys import SenderKey
+from .keys import Signer
 from .opener import Opener
 from .registration import Registration
 
@@ -92,23 +92,24 @@ class Challenge:
 
 
 def challenge(
-    registration: Registration, *, host: str, topic: str, signer: SenderKey | None = None,
+    registration: Registration, *, host: str, topic: str, signer: Signer | None = None,
     clock: Callable[[], float] = time.time
 ) -> Challenge:
     """Makes a challenge for an uploaded registration record.
 
-    `host` is the one that the app registers with, in lower case and without port. Raises PossessionError `invalidOption` for
-    another form, and KeyRecordError `invalidTopic`.
+    `host` is the one that the app registers with, in lower case and without port. `signer` is that of a `Sealer`. Raises
+    PossessionError `invalidOption` for another host, and KeyRecordError `invalidTopic`, `noKeySeals`, `wrongKind`.
     """
     host, topic = _checked_host(host, "invalidOption"), checked_topic(topic)
-    key, signing = registration.recipient._key, signer._key if signer is not None else None
+    key, now = registration.recipient._key, clock()
+    signing = signer.sender_key(now)._key if signer is not None else None
     identifier, nonce = b64(os.urandom(16)), os.urandom(NONCE_SIZE)
     sealed = _envelope.seal(key, signing, topic, nonce, is_challenge=True)
     text: dict[str, Any] = {"v": 1, "registration": identifier, "kid": key.kid, "sealed": b64(sealed)}
     if signing is not None:
         text["skid"] = signing.kid
     digest = hashlib.sha256(code_of(nonce, host, identifier, registration.record)).digest()
-    return Challenge(json.dumps(text, separators=(",", ":")), Pending(identifier, registration, b64(digest), int(clock())))
+    return Challenge(json.dumps(text, separators=(",", ":")), Pending(identifier, registration, b64(digest), int(now)))
 
 
 def code_of(nonce: bytes, host: str, registration: str, record: bytes) -> bytes:

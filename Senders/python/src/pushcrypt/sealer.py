@@ -17,7 +17,7 @@ from ._message import (
     ID_SIZE, WINDOW_IN_SECONDS, Header, Payload, PayloadText, check_extras, has_instructions, payload_bytes,
 )
 from ._outer import MAX_LIMIT, Frame, Placeholder, outer_aps
-from .blobs import Attachment, Offload, SealedOffload, offloaded
+from .blobs import Attachment, Offload, SealedOffload, seal_payload
 from .errors import Flaw, KeyRecordError, SealError
 from .keys import Recipient, SenderKey, Signer
 
@@ -160,8 +160,7 @@ class Sealer:
         capacity = frame.capacity(limit) - overhead
         message, blob = inner.with_header(header.text()), None
         if len(message) > capacity and oversize is not None and offload is None:
-            blob = offloaded(inner)
-            message = inner.aps_with_header(_offloading(header, blob.at(oversize(blob))).text())
+            message, blob = _offloaded(inner, header, oversize)
         if len(message) > capacity:
             needed = frame.size_around(len(message) + overhead)
             raise SealError("tooLarge", f"the sealed payload takes {needed} bytes and the limit is {limit}: shorten its text, or "
@@ -184,10 +183,13 @@ def _header(key: Key, campaign: str | None, now: int, lifetime: int, extras: dic
     return _checked(Header(identifier, now, now + lifetime, extras))
 
 
-def _offloading(header: Header, offload: Offload) -> Header:
+def _offloaded(inner: Payload, header: Header, oversize: Oversize) -> tuple[bytes, SealedOffload]:
+    """The message that refers to the whole payload, and its blob."""
     if "quiet" in header.extras:
         raise SealError("invalidOption", "a quiet push can't have an offloaded payload, and this one doesn't fit")
-    return _checked(replace(header, extras={**header.extras, "offload": offload.members()}))
+    blob = seal_payload(inner)
+    extras = {**header.extras, "offload": blob.at(oversize(blob)).members()}
+    return inner.aps_with_header(_checked(replace(header, extras=extras)).text()), blob
 
 
 def _checked(header: Header) -> Header:
