@@ -6,6 +6,7 @@ import java.io.ByteArrayOutputStream;
 import java.security.*;
 import java.util.*;
 import java.util.concurrent.Callable;
+import java.util.regex.Pattern;
 import javax.crypto.*;
 import javax.crypto.spec.*;
 
@@ -14,6 +15,7 @@ final class Bytes {
     static final SecureRandom RANDOM = new SecureRandom();
     static final byte[] EMPTY = {};
     static final int TAG_SIZE = 16;
+    private static final Pattern BASE64 = Pattern.compile("(?:[A-Za-z0-9_-]{4})*+(?:[A-Za-z0-9_-]{2,3})?");
 
     static byte[] random(int size) {
         byte[] bytes = new byte[size];
@@ -28,12 +30,7 @@ final class Bytes {
     }
 
     /** The text with spaces behind it. */
-    static byte[] padded(byte[] text, int size) {
-        byte[] padded = Arrays.copyOf(text, size);
-        Arrays.fill(padded, text.length, size, (byte) ' ');
-        return padded;
-    }
-
+    static byte[] padded(byte[] text, int size) { return concat(text, utf8(" ".repeat(size - text.length))); }
     static byte[] u16(int value) { return new byte[] {(byte) (value >> 8), (byte) value}; }
 
     /** The UTF-8 bytes of a text without lone surrogates, which {@code String.getBytes} would replace. */
@@ -56,13 +53,10 @@ final class Bytes {
 
     /** The bytes of canonical base64url (RFC 4648 section 5). A {@code size} of 0 is one of 1 or more. */
     static byte[] base64(Object value, int size, String name) {
-        try {
-            byte[] bytes = value instanceof String text ? Base64.getUrlDecoder().decode(text) : EMPTY;
-            if (bytes.length > 0 && base64(bytes).equals(value) && (size == 0 || bytes.length == size)) return bytes;
-        } catch (IllegalArgumentException e) {
-            // Refused below.
-        }
-        throw new Flaw(name + " isn't " + (size == 0 ? "" : size + " bytes of ") + "base64url without padding");
+        byte[] bytes = value instanceof String text && BASE64.matcher(text).matches() ? Base64.getUrlDecoder().decode(text) : EMPTY;
+        boolean isRight = bytes.length > 0 && (size == 0 || bytes.length == size) && base64(bytes).equals(value);
+        Flaw.unless(isRight, name + " isn't " + (size == 0 ? "" : size + " bytes of ") + "base64url without padding");
+        return bytes;
     }
 
     static byte[] sha256(byte[]... parts) { return crypto(() -> MessageDigest.getInstance("SHA-256").digest(concat(parts))); }

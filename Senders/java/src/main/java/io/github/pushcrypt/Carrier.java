@@ -52,26 +52,24 @@ public enum Carrier {
 
     Map<String, Object> request(SealedPush push) {
         Map<String, Object> payload = push.payload();
+        Map<?, ?> aps = (Map<?, ?>) payload.get("aps");
         Map<String, String> headers = push.headers();
         if (this == APNS || this == REBUILT) return Json.map("headers", headers, "payload", payload);
-        Map<?, ?> aps = (Map<?, ?>) payload.get("aps");
-        return fields.isEmpty() ? Map.of("message", firebase(payload, aps, headers)) : service(push, payload, aps);
-    }
-
-    private Map<String, Object> firebase(Map<String, Object> payload, Map<?, ?> aps, Map<String, String> headers) {
+        if (!fields.isEmpty()) return service(push, payload, aps);
         headers.remove("apns-topic");
-        Map<String, Object> apns = Json.map("headers", headers, "payload", this == FCM ? payload : Map.of("aps", aps));
-        return this == FCM ? Map.of("apns", apns) : Json.map("apns", apns, "data", Map.of("pushcrypt", payload.get("pushcrypt")));
+        Map<String, Object> message = Json.map("apns", Json.map("headers", headers, "payload", this == FCM ? payload : Map.of("aps", aps)));
+        if (this == TEXT) message.put("data", Map.of("pushcrypt", payload.get("pushcrypt")));
+        return Json.map("message", message);
     }
 
     /** The request to a service that writes {@code aps} itself. */
     private Map<String, Object> service(SealedPush push, Map<String, Object> payload, Map<?, ?> aps) {
         boolean isExpo = this == EXPO;
         long expiry = push.expiresAt().getEpochSecond(), lifetime = Math.min(expiry - push.sealedAt().getEpochSecond(), 28 * 86_400);
+        Object data = isExpo ? payload.get("body") : ((Map<?, ?>) payload.get("custom")).get("a");
         Map<String, Object> members = isExpo
-                ? Json.map("mutableContent", true, "data", payload.get("body"), "priority", push.isQuiet() ? "normal" : "high", "expiration", expiry)
-                : Json.map("mutable_content", true, "data", ((Map<?, ?>) payload.get("custom")).get("a"), "priority", push.isQuiet() ? 5 : 10,
-                        "ttl", lifetime);
+                ? Json.map("mutableContent", true, "data", data, "priority", push.isQuiet() ? "normal" : "high", "expiration", expiry)
+                : Json.map("mutable_content", true, "data", data, "priority", push.isQuiet() ? 5 : 10, "ttl", lifetime);
         Map<String, String> texts = isExpo ? Map.of() : Map.of("title", "headings", "body", "contents");
         ((Map<?, ?>) aps.get("alert")).forEach((name, text) -> members.put(texts.getOrDefault(name, (String) name), isExpo ? text : Map.of("en", text)));
         fields.forEach((name, field) -> {

@@ -38,11 +38,11 @@ public record Challenge(String json, Pending pending) {
             return Json.write(Json.map("version", 1, "id", id, "registration", stored, "codeDigest", codeDigest, "challengedAt", challengedAt));
         }
 
-        /** Reads what {@link #toJson} wrote. Throws {@link PushCryptException}: {@code malformed}, {@code pskMissing} for a record that lost its psk. */
+        /** Reads what {@link #toJson} wrote. Refuses it with malformed, and with pskMissing if the record lost its psk. */
         public static Pending fromJson(String json) {
             return Flaw.coded("malformed", "the pending registration", () -> {
                 Obj root = Json.parse(json), stored = root.members("registration");
-                boolean isVersion1 = root.integer("version", 1, 1) == stored.integer("version", 1, 1), hasPsk = Boolean.TRUE.equals(stored.get("hasPSK"));
+                boolean hasPsk = Boolean.TRUE.equals(stored.get("hasPSK")), isVersion1 = root.integer("version", 1, 1) == stored.integer("version", 1, 1);
                 Pending pending = new Pending(checkedId(root, "id"), Registration.fromJson(stored.string("record")),
                         Bytes.base64(root.bytes("codeDigest", 32)), root.integer("challengedAt", 0, Json.MAX_INTEGER));
                 Flaw.unless(!hasPsk || pending.hasPsk(), "pskMissing", "the stored record has lost its psk");
@@ -59,7 +59,8 @@ public record Challenge(String json, Pending pending) {
                 Flaw.unless(Bytes.utf8(text).length <= Registration.MAX_SIZE, "it has more than 4,096 bytes");
                 Obj root = Json.parse(text);
                 checkedId(root, "registration");
-                return root.bytes("answer", 32).length == 32 ? root : null;
+                root.bytes("answer", 32);
+                return root;
             });
         }
 
@@ -68,10 +69,7 @@ public record Challenge(String json, Pending pending) {
             return root.string(name);
         }
 
-        /**
-         * Returns the registration: the device has the private key and the psk of its record. Throws {@link PushCryptException}: {@code
-         * malformed}, {@code otherChallenge}, {@code challengeExpired}, {@code possessionNotProven}.
-         */
+        /** The registration, if the device has its keys. Otherwise: malformed, otherChallenge, challengeExpired, possessionNotProven. */
         public Registration confirm(String answer, Instant now) {
             Flaw.unless(id.equals(idOf(answer)), "otherChallenge", "the answer is for another challenge");
             boolean isInTime = Math.abs(now.getEpochSecond() - challengedAt) <= VALIDITY_IN_SECONDS;

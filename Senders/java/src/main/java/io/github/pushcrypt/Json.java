@@ -85,10 +85,7 @@ public final class Json {
         return members;
     }
 
-    /**
-     * Writes compact JSON of maps with string keys, iterables, strings, finite numbers, booleans and null, for a payload or a request.
-     * Characters beyond ASCII stay. Throws {@link PushCryptException} with {@code malformed} for what JSON can't represent.
-     */
+    /** Writes compact JSON of maps, iterables, strings, finite numbers, booleans and null. Refuses other values with {@code malformed}. */
     public static String write(Object value) { return Flaw.coded("malformed", "the value", () -> written(value, 0)); }
 
     private static String written(Object value, int depth) {

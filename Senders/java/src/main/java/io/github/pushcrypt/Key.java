@@ -18,8 +18,8 @@ record Key(KeyType type, String kid, byte[] publicBytes, byte[] secret, byte[] p
     }
 
     /** Throws {@link PushCryptException}. If {@code isChecked} is false, the key may be no point of its curve. */
-    static Key read(Object jwk, boolean isChecked) {
-        return Flaw.coded("malformed", "the key record", () -> read(Json.object(jwk, "it"), isChecked));
+    static Key read(Object value, boolean isChecked) {
+        return Flaw.coded("malformed", "the key record", () -> read(Json.object(value, "it"), isChecked));
     }
 
     private static Key read(Obj jwk, boolean isChecked) {

@@ -7,7 +7,7 @@ import java.util.regex.*;
 import java.util.stream.Stream;
 
 /** Keys of one kind with their times: a published JWK set, or the keys of a {@link KeysetFile} (PROTOCOL sections 3 and 9). */
-public final class Keyset implements Signer {
+public final class Keyset implements Sealer.Signer {
     static final List<String> MOMENTS = List.of("createdAt", "activatesAt", "retiresAt", "expiresAt", "revokedAt", "destroyedAt");
     private static final Pattern TIME = Pattern.compile("(\\d{4}-\\d\\d-\\d\\d)[Tt](\\d\\d:\\d\\d):(\\d\\d)(?:\\.\\d+)?(?:[Zz]|([+-])(\\d\\d:\\d\\d))");
     /** The greatest (activatesAt, createdAt, kid bytes) is the newest. */
@@ -47,8 +47,8 @@ public final class Keyset implements Signer {
     }
 
     /**
-     * Reads one JWK, whose key always seals, or a JWK set. Throws {@link PushCryptException}: {@code malformed}, {@code unsupportedKey}, {@code
-     * unsupportedSuite}, {@code invalidKey}, {@code kidMismatch}, {@code duplicateKey}, {@code wrongKind}, {@code invalidDeviceID}.
+     * Reads a JWK set, or one JWK, whose key always seals. Refuses it with malformed, unsupportedKey, unsupportedSuite, invalidKey, kidMismatch,
+     * duplicateKey, wrongKind or invalidDeviceID.
      */
     public static Keyset fromJson(String text) { return Flaw.coded("malformed", "the key record or set", () -> read(Json.parse(text))); }
 
@@ -129,8 +129,8 @@ public final class Keyset implements Signer {
     @Override public SenderKey keyAt(Instant at) { return new SenderKey(required(at).key); }
 
     /**
-     * The key to seal to at a time. {@code allowsLowerSuite} if an operator has decided that the newest key may rank below an older one. Throws
-     * {@link PushCryptException}: {@code noKeySeals}, {@code suiteTooLow}, {@code wrongKind}, {@code pskMissing}.
+     * The key to seal to at a time. {@code allowsLowerSuite} if an operator has decided that the newest key may rank below an older one.
+     * Throws {@link PushCryptException}: noKeySeals, suiteTooLow, wrongKind, pskMissing.
      */
     public Recipient recipientAt(Instant at, boolean allowsLowerSuite) {
         List<Entry> dated = entries.stream().filter(entry -> entry.times.containsKey("activatesAt")).toList();

@@ -22,22 +22,24 @@ public final class KeysetFile {
     private static final Form LOCK = value -> (value instanceof Obj entry && entry.has("command") ? COMMAND : PASSPHRASE).fits(value);
     private static final Form SEALED = object("v", ANY, "mac", base64(32), "sealed",
             object("locks", list(LOCK, 1, 8, false), "dataKey", base64(60), "keys", sized(28, MAX_SIZE)));
-    private final KeysetLog log;
-    private final List<Key> material;
+    final KeysetLog log;
+    private final Keyset keyset;
+
+    /** The number and the hash (base64url) of a line of the log. Store that of the last line that you have seen. */
+    public record Point(long n, String hash) {}
 
     private KeysetFile(KeysetLog log, List<Key> material) {
         this.log = log;
-        this.material = material;
+        keyset = new Keyset(material.stream().map(log::entry).toList(), log.kind, log.head.n(), log.at);
     }
 
     /** Reads a keyset whose keys are in clear. See {@link #read(Path, List)}. */
     public static KeysetFile read(Path file) { return read(file, List.of()); }
 
     /**
-     * Reads a keyset whose keys a command unwraps (docs/keyset-log.md, "The wrap command"): a program and its arguments, to which {@code unwrap}
-     * is appended, without a shell. The keys authenticate the file. Throws {@link PushCryptException} with a code of that page and the row,
-     * {@code secretNeeded} also for keys that only a passphrase opens; {@code notFound}, {@code inputOutput}, {@code looseMode}, {@code
-     * foreignOwner}, {@code wrapCommandFailed}.
+     * Reads a keyset whose keys a command unwraps (docs/keyset-log.md): a program and its arguments, to which {@code unwrap} is appended, without
+     * a shell. The keys authenticate the file. Refuses it with a code of that page and the row, with secretNeeded also if only a passphrase opens
+     * the keys; and with notFound, inputOutput, looseMode, foreignOwner or wrapCommandFailed.
      */
     public static KeysetFile read(Path file, List<String> command) {
         try {
@@ -50,24 +52,18 @@ public final class KeysetFile {
         }
     }
 
-    /** What the log says. Store its {@link KeysetLog#head}. */
-    public KeysetLog log() { return log; }
+    /** The keyset's id, which never changes. */
+    public String id() { return log.id; }
+    /** The point of the last line of the log. */
+    public Point head() { return log.head; }
+    /** The keys with their times. The private halves of recipients' keys are left out. */
+    public Keyset keyset() { return keyset; }
 
     /** Refuses another keyset, and an older log than was seen: {@link PushCryptException} with {@code olderThanHistory}. */
-    public KeysetFile requireAfter(KeysetLog.Point seen) {
+    public KeysetFile requireAfter(Point seen) {
         String reason = "the keyset " + log.id + " doesn't go on from its line " + seen.n() + ", which was seen before";
-        Flaw.unless(log.extend(seen), "olderThanHistory", reason);
+        Flaw.unless(log.points.contains(seen), "olderThanHistory", reason);
         return this;
-    }
-
-    /** The keys with their times. The private halves of recipients' keys are left out. */
-    public Keyset keyset() {
-        return new Keyset(material.stream().map(key -> {
-            Map<String, Long> times = new HashMap<>(log.keys.get(key.kid()).times());
-            // A revocation counts at once, also if its time is to come.
-            times.computeIfPresent("revokedAt", (name, time) -> Math.min(time, log.at));
-            return new Keyset.Entry(key.type().isPair() ? key.publicHalf(true) : key, times, key.psk() != null);
-        }).toList(), log.kind, log.head().n(), log.at);
     }
 
     boolean isRevoked(String kid) { return log.keys.containsKey(kid) && log.keys.get(kid).times().containsKey("revokedAt"); }

@@ -3,11 +3,12 @@ package io.github.pushcrypt;
 import static io.github.pushcrypt.Form.*;
 
 import io.github.pushcrypt.Json.*;
+import io.github.pushcrypt.KeysetFile.Point;
 import java.util.*;
 import java.util.regex.*;
 
 /** What the log of a keyset's file says (docs/keyset-log.md). */
-public final class KeysetLog {
+final class KeysetLog {
     private static final Form NUMBER = integer(1, 1L << 52), KID = base64(8), ID = base64(16), HASH = base64(32), TOPIC = Sealer::isTopic;
     private static final Form OWN_ID = value -> ID.fits(value) && !value.toString().startsWith("-"), DURATION = value -> seconds(value) >= 0;
     private static final Form EPOCH = value -> Json.isInteger(new Num((String) value), 0, Json.MAX_INTEGER), MOMENT = orNull(TIME);
@@ -30,9 +31,6 @@ public final class KeysetLog {
             "validUntil", List.of("published"), "publisher", List.of("published"));
     private static final long LONGEST_VALIDITY = 90 * 86_400;
 
-    /** The number and the hash (base64url) of a line. Store that of the last line that you have seen. */
-    public record Point(long n, String hash) {}
-
     /** A key of the log, without its material; {@code key} is null if it is shared. */
     record LoggedKey(String kid, Key key, Map<String, Long> times, boolean hasPsk, boolean isLost) {
         boolean hasMaterial() { return !isLost && !times.containsKey("destroyedAt"); }
@@ -46,19 +44,8 @@ public final class KeysetLog {
     long at;
     int rows;
     Long issuedAt;
-    private Point head = new Point(0, Bytes.base64(new byte[32]));
+    Point head = new Point(0, Bytes.base64(new byte[32]));
     private final Map<String, Boolean> epochs = new HashMap<>();
-
-    KeysetLog() {}
-
-    /** The keyset's id, which never changes. */
-    public String id() { return id; }
-    /** The kind of its keys: {@code recipient}, {@code sender}, {@code shared} or {@code publisher}. */
-    public String kind() { return kind; }
-    /** The point of the last line. */
-    public Point head() { return head; }
-    /** Whether the log has a point, or a person has abandoned it. */
-    public boolean extend(Point seen) { return points.contains(seen); }
 
     /** Checks the form of a line and its place behind the others, and takes what it says. */
     KeysetLog add(byte[] row) {
@@ -68,8 +55,8 @@ public final class KeysetLog {
         String what = line.string("what");
         boolean isFirst = rows == 0;
         long n = line.integer("n", 1, 1L << 52), time = line.time("at");
-        Flaw.unless(n == head.n + 1 || n > head.n && what.equals("restored"), "wrongNumber", "n isn't the next number");
-        Flaw.unless(line.string("prev").equals(head.hash), "brokenChain", "prev isn't the hash of the line before");
+        Flaw.unless(n == head.n() + 1 || n > head.n() && what.equals("restored"), "wrongNumber", "n isn't the next number");
+        Flaw.unless(line.string("prev").equals(head.hash()), "brokenChain", "prev isn't the hash of the line before");
         Flaw.unless(isFirst || time >= at || what.equals("clockCorrected"), "timeWentBack", "at is before that of the line before");
         Flaw.unless(what.equals("created") == isFirst, "misplaced", "line 1 alone is created");
         PLACES.forEach((name, actions) -> Flaw.unless(!line.has(name) || actions.contains(what), "misplaced", "a line " + what + " has no " + name));
@@ -127,6 +114,14 @@ public final class KeysetLog {
         Flaw.unless(!isSigned || epochs.getOrDefault(line.raw("epoch"), false), "unknownEpoch", "epoch isn't one of the epochs");
         Flaw.unless(validity > 0 && validity <= LONGEST_VALIDITY, "validUntil isn't within 90 days after issuedAt");
         issuedAt = issued;
+    }
+
+    /** A key of the log with its material and times. Of a recipient's key only the public half is kept. */
+    Keyset.Entry entry(Key key) {
+        Map<String, Long> times = new HashMap<>(keys.get(key.kid()).times);
+        // A revocation counts at once, also if its time is to come.
+        times.computeIfPresent("revokedAt", (name, time) -> Math.min(time, at));
+        return new Keyset.Entry(key.type().isPair() ? key.publicHalf(true) : key, times, key.psk() != null);
     }
 
     /** A key record without members that key records don't have. */

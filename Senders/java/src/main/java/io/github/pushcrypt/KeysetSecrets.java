@@ -27,14 +27,15 @@ final class KeysetSecrets {
 
     /** The keyset key, of the outputs of all wrap commands: this command made one of them. */
     static byte[] unwrap(List<String> command, List<byte[]> wrapped) {
-        for (byte[] one : wrapped.subList(0, wrapped.size() - 1)) {
+        PushCryptException failure = null;
+        for (byte[] one : wrapped) {
             try {
                 return unwrap(command, one);
             } catch (PushCryptException e) {
-                // The next one may be this command's.
+                failure = e;
             }
         }
-        return unwrap(command, wrapped.get(wrapped.size() - 1));
+        throw failure;
     }
 
     private static byte[] unwrap(List<String> command, byte[] wrapped) {

@@ -3,10 +3,8 @@ package io.github.pushcrypt;
 import java.util.*;
 
 /**
- * Something was refused. Neither the message nor a fact contains a secret or a part of a payload.
- *
- * <p>The codes are those of the protocol and of the other implementations, such as {@code invalidPayload} and {@code tooLarge}, and
- * {@code backendFailure} if the cryptography of the Java platform failed. More may be added, so handle unknown ones.
+ * Something was refused. Neither the message nor a fact contains a secret or a part of a payload. The codes are those of the protocol and of
+ * the other implementations, and {@code backendFailure} if the cryptography of Java failed. More may be added, so handle unknown ones.
  */
 public final class PushCryptException extends RuntimeException {
     private static final long serialVersionUID = 1;

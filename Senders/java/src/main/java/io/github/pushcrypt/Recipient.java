@@ -1,7 +1,5 @@
 package io.github.pushcrypt;
 
-import java.util.Optional;
-
 /** The key of one installation of the app, which a sender seals to. It is immutable, and contains no private key. */
 public final class Recipient {
     final Key key;
@@ -12,12 +10,9 @@ public final class Recipient {
         this.key = key;
     }
 
-    /**
-     * Reads a public, a shared or a device key: a JWK, or a set of one. Read an app's upload with {@link Registration}. Throws
-     * {@link PushCryptException}: {@code wrongKind} for a sender's or a private key, {@code pskMissing}, a code of {@link Keyset#fromJson}.
-     */
+    /** Reads a public, shared or device key (uploads: {@link Registration}). Refuses it with wrongKind, pskMissing, as {@link Keyset#fromJson}. */
     public static Recipient fromJwk(String record) { return Keyset.fromJson(record).only().recipient(); }
-    /** A device's own key, if this is a shared key. Throws {@link PushCryptException}: {@code invalidDeviceID}, {@code wrongKind}. */
+    /** A device's own key, if this is a shared key. Otherwise it is {@code wrongKind}, and {@code invalidDeviceID} without a device id. */
     public Recipient forDevice(String device) { return new Recipient(key.forDevice(device)); }
     /** The id of a campaign's push to this key, to take it back. Throws {@link PushCryptException}: {@code invalidOption}. */
     public String messageId(String campaign) { return SealOptions.campaignId(campaign, key); }
@@ -25,12 +20,6 @@ public final class Recipient {
     public String kid() { return key.kid(); }
     /** The suite of messages to the key, 1 to 4. */
     public int suite() { return key.type().suite; }
-    /** The device id, if this is the key of one device. */
-    public Optional<String> device() { return Optional.ofNullable(key.device()); }
-    /** Whether sealing to the key requires a secret: a psk or a shared key. */
-    public boolean provesSender() { return Envelope.provesSender(key, false); }
     /** The record. It contains the psk or the shared key. */
     public String toJwk() { return Json.write(key.record(false)); }
-    @Override public boolean equals(Object other) { return other instanceof Recipient recipient && key.equals(recipient.key); }
-    @Override public int hashCode() { return key.hashCode(); }
 }

@@ -17,9 +17,8 @@ public final class Registration {
     }
 
     /**
-     * Reads the body of an upload, or what was stored of it. Demand both of apps that use the library's {@code DeviceIdentity} as it is. Throws
-     * {@link PushCryptException}: {@code tooLarge}, {@code malformed}, {@code unsupportedKey}, {@code unsupportedSuite}, {@code invalidKey},
-     * {@code kidMismatch}, {@code wrongKind} for a private key or one that signs, {@code pskMissing}, {@code notAsymmetric}.
+     * Reads the body of an upload, or what was stored of it. Demand both of apps that use the library's {@code DeviceIdentity} as it is. Refuses
+     * it with tooLarge, malformed, unsupportedKey, unsupportedSuite, invalidKey, kidMismatch, wrongKind, pskMissing or notAsymmetric.
      */
     public static Registration fromJson(String record, Demand... demands) {
         Recipient recipient = Flaw.coded("malformed", "the record", () -> {
@@ -27,7 +26,7 @@ public final class Registration {
             return new Recipient(key(Json.parse(record)));
         });
         List<Demand> demanded = List.of(demands);
-        Flaw.unless(!demanded.contains(Demand.PSK) || recipient.provesSender(), "pskMissing", "key " + recipient.kid() + " has no psk");
+        Flaw.unless(!demanded.contains(Demand.PSK) || Envelope.provesSender(recipient.key, false), "pskMissing", "key " + recipient.kid() + " has no psk");
         Flaw.unless(!demanded.contains(Demand.ASYMMETRIC) || recipient.suite() != 4, "notAsymmetric", "key " + recipient.kid() + " is shared");
         return new Registration(record, recipient);
     }
@@ -60,13 +59,13 @@ public final class Registration {
         /**
          * Decides what to do with the upload of a signed-in account. Read the rows with its kid or device token, decide, and write in one
          * transaction. {@code isProven} if the device has answered a challenge for the record; {@code allowsLowerSuite} only if it is known to
-         * have lost the suite of its key. Throws {@link PushCryptException}: {@code conflict}, {@code otherAccount}, {@code suiteTooLow}.
+         * have lost the suite of its key. Throws {@link PushCryptException}: conflict, otherAccount, suiteTooLow.
          */
         public static Change storing(Row upload, Collection<Row> rows, boolean isProven, boolean allowsLowerSuite) {
             String name = "key " + upload.kid();
             Row present = rows.stream().filter(row -> row.kid().equals(upload.kid())).findFirst().orElse(upload);
             // An attacker can make two keys with one kid of 64 bits.
-            boolean isSame = present.registration.recipient.equals(upload.registration.recipient);
+            boolean isSame = present.registration.recipient.key.equals(upload.registration.recipient.key);
             Flaw.unless(isSame, "conflict", name + " is stored with another key or psk, which is never replaced");
             Flaw.unless(isProven || present.account.equals(upload.account), "otherAccount", name + " belongs to another account");
             List<Row> replaced = rows.stream().filter(row -> row.deviceToken.equals(upload.deviceToken) && !row.kid().equals(upload.kid())).toList();

@@ -88,8 +88,8 @@ public final class SealOptions implements Cloneable {
         require(byteLimit() > 0 && byteLimit() <= Sealer.MAX_LIMIT, "limit isn't 1 to 4,096 bytes");
         require(padding > 0 && minimumSuite >= 1 && minimumSuite <= 4, "padding isn't positive, or minimumSuite not 1 to 4");
         require(lifetime.getSeconds() > 0 && lifetime.compareTo(LONGEST) <= 0, "the lifetime isn't 1 second to 30 days");
-        require(collapseId == null || collapseId.matches("[ -~]{1,64}") && carrier != Carrier.EXPO,
-                "the collapse id isn't 1 to 64 printable characters of ASCII, or the service of expo has no field for it");
+        require(collapseId == null || collapseId.matches("[ -~]{1,64}"), "the collapse id isn't 1 to 64 printable characters of ASCII");
+        require(collapseId == null || carrier != Carrier.EXPO, "Expo has no field for a collapse id");
         require(attachments.size() <= 8, "there are more than 8 attachments");
         require(!isQuiet || attachments.isEmpty() && offload == null, "a quiet push has an attachment or an offloaded payload");
         require(badgeAdd == null || Math.abs((long) badgeAdd) <= 999, "badgeAdd isn't -999 to 999");
@@ -97,15 +97,15 @@ public final class SealOptions implements Cloneable {
         require(Set.copyOf(ids).size() == ids.size(), "two attachments have one id");
         long avatars = attachments.stream().filter(SealedBlob.Attachment::isAvatar).count();
         require(avatars < 2, "two attachments are avatars");
-        require(retracted.size() <= 16 && Set.copyOf(retracted).size() == retracted.size() && !retracted.contains(id),
-                "there are more than 16 ids to retract, or one twice, or the push's own");
-        Flaw.unless(key.type() != KeyType.SHARED || key.device() != null || isBare, "deviceMissing", "everyone who has the shared key " + key.kid()
-                + " could open the push: seal to Recipient.forDevice, or give SealOptions.bare");
+        boolean areOthers = retracted.size() <= 16 && Set.copyOf(retracted).size() == retracted.size() && !retracted.contains(id);
+        require(areOthers, "there are more than 16 ids to retract, or one twice, or the push's own");
+        Flaw.unless(key.type() != KeyType.SHARED || key.device() != null || isBare, "deviceMissing",
+                "everyone who has the shared key could open the push: seal to Recipient.forDevice, or give SealOptions.bare");
         boolean isHighEnough = Keyset.rank(key.type().suite) >= Keyset.rank(minimumSuite);
-        Flaw.unless(isHighEnough, "suiteTooLow", "key " + key.kid() + " has suite " + key.type().suite + ", and at least suite " + minimumSuite + " is required");
+        Flaw.unless(isHighEnough, "suiteTooLow", "key " + key.kid() + " has suite " + key.type().suite + ", which ranks below suite " + minimumSuite);
         boolean instructs = !retracted.isEmpty() || isQuiet || badgeAdd != null || avatars > 0;
-        Flaw.unless(!instructs || Envelope.provesSender(key, isSigned), "notAuthenticated", "everyone can seal to key " + key.kid()
-                + ", so its device ignores instructions and avatars: sign the push, or use a registration record with a psk");
+        Flaw.unless(!instructs || Envelope.provesSender(key, isSigned), "notAuthenticated",
+                "everyone can seal to this key, so its device ignores instructions and avatars: sign the push, or use a record with a psk");
     }
 
     /** key: K as used in suite 4, else the psk, else empty (section 5). */

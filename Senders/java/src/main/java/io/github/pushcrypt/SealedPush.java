@@ -21,9 +21,6 @@ public record SealedPush(String json, String id, Instant sealedAt, Instant expir
     @SuppressWarnings("unchecked")
     public Map<String, Object> payload() { return (Map<String, Object>) Json.plain(Json.parse(json)); }
 
-    /**
-     * The request to the carrier's service, to which you add the device's address and your credentials: the members of the JSON to Firebase,
-     * Expo or OneSignal; for APNs and its clients {@code headers} and {@code payload}.
-     */
+    /** The members of the request to the carrier's service; for APNs {@code headers} and {@code payload}. Add address and credentials. */
     public Map<String, Object> request() { return carrier.request(this); }
 }

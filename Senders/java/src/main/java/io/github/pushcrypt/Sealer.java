@@ -10,6 +10,13 @@ public final class Sealer {
     final InstantSource clock;
     private final Signer signer;
 
+    /** Where a sealer gets the key that it signs with. A {@link KeysetWatcher} follows the rotation of a keyset. */
+    @FunctionalInterface
+    public interface Signer {
+        /** The key that signs at a time. Throws {@link PushCryptException} with {@code noKeySeals} if there is none. */
+        SenderKey keyAt(Instant time);
+    }
+
     /** A sealer for an app, by its bundle identifier, that pins the sender's keys. Throws {@link PushCryptException}: {@code invalidTopic}. */
     public Sealer(String topic, Signer signer) { this(topic, Objects.requireNonNull(signer), InstantSource.system()); }
 
@@ -29,10 +36,8 @@ public final class Sealer {
     public SealedPush seal(String payload, Recipient to, Placeholder placeholder) { return seal(payload, to, placeholder, SealOptions.DEFAULT); }
 
     /**
-     * Encrypts a payload, the JSON of an object with {@code aps}, byte for byte. {@link Json#write} makes it of maps.
-     *
-     * @throws PushCryptException {@code invalidPayload}, {@code invalidPlaceholder}, {@code invalidOption}, {@code notExposable},
-     *     {@code notAuthenticated}, {@code suiteTooLow}, {@code deviceMissing}, {@code tooLarge} with facts, {@code noKeySeals}
+     * Encrypts a payload, the JSON of an object with {@code aps}, byte for byte. {@link Json#write} makes it of maps. Refuses it with
+     * invalidPayload, invalidPlaceholder, invalidOption, notExposable, notAuthenticated, suiteTooLow, deviceMissing, tooLarge or noKeySeals.
      */
     public SealedPush seal(String payload, Recipient to, Placeholder placeholder, SealOptions options) {
         return seal(Payload.read(payload), to, placeholder, options);

@@ -2,6 +2,7 @@ package io.github.pushcrypt;
 
 import io.github.pushcrypt.Json.Obj;
 import java.nio.file.*;
+import java.security.KeyPair;
 import java.util.*;
 
 /** Runs all tests: the vectors of the repository, and what a program sees. With the argument {@code bench} it measures sealing. */
@@ -111,6 +112,13 @@ public final class AllTests {
     }
 
     static Key key(Object jwk) { return Key.read(jwk, true); }
+
+    /** A fresh private key of a sender. */
+    static Key newSender() {
+        KeyPair pair = Bytes.crypto(KeyType.ED25519::generate);
+        byte[] encoded = pair.getPrivate().getEncoded(), secret = Arrays.copyOfRange(encoded, encoded.length - 32, encoded.length);
+        return new Key(KeyType.ED25519, null, KeyType.ED25519.serialised(pair.getPublic()), secret, null, null, false);
+    }
 
     static Key publicHalf(Key key) {
         byte[] secret = key.type() == KeyType.SHARED ? key.secret() : null;

@@ -66,7 +66,7 @@ public final class ConformanceProgram {
     }
 
     private static Sealer sealer(Obj request) {
-        Signer signer = null;
+        Sealer.Signer signer = null;
         if (request.has("signWith")) {
             String text = request.string("signWith");
             signer = isSet(text) ? Keyset.fromJson(text) : SenderKey.fromJwk(text);

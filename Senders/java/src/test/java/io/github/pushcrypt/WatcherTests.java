@@ -23,12 +23,12 @@ final class WatcherTests {
 
     static void run() throws Exception {
         Path file = Files.createTempDirectory("pushcrypt").resolve("sender.keyset");
-        Key first = SenderKey.generate().key, next = SenderKey.generate().key;
+        Key first = newSender(), next = newSender();
         KeysetWriter before = created(first), after = rotated(before, first, next);
         KeysetWriter.write(file, before.plain());
         try (KeysetWatcher watcher = new KeysetWatcher(file, List.of(), Duration.ofDays(1), InstantSource.fixed(NOW))) {
             equal("the first key", first.kid(), watcher.keyAt(NOW).kid());
-            KeysetLog.Point seen = watcher.head();
+            KeysetFile.Point seen = watcher.head();
             check("the same file", watcher.reload());
             KeysetWriter.write(file, after.plain());
             check("a rotated file", watcher.reload() && watcher.keyAt(NOW).kid().equals(next.kid()) && watcher.refusal().isEmpty());
