@@ -12,7 +12,7 @@ from unittest import mock
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 import support
-from pushcrypt import OpenedPush, PushCryptError, SealError, _envelope, _keys, _points
+from pushcrypt import OpenedPush, PushCryptError, SealError, _envelope, _json, _keys, _points
 from pushcrypt._json import b64, parse, unb64
 from pushcrypt._keys import Key
 from pushcrypt.errors import Flaw
@@ -238,13 +238,33 @@ class ProtocolTests(unittest.TestCase):
             b'{"a":"\\ude00\\ud83d"}', b'{"\\ud800":1}', b'{"a":' + b"[" * 64 + b"]" * 64 + b"}", b"{" * 100_000,
             b'{"a":1,}', b'{"a":[1,]}', b'{"a":01}', b'{"a":+1}', b'{"a":.5}', b'{"a":1.}', b'{"a":NaN}', b"{'a':1}",
             b'{"a":"\n"}', b'{"a":"\\x"}', b'{"a":tru}', b'{"a" 1}', b'{"a":1', b'{"a":"', b'{}\x0b', b'{}\0',
-            b'{"a":1}//', '{"a":\u0661}'.encode(), b"\xff\xfe{\0}\0",
+            b'{"a":1}//', '{"a":\u0661}'.encode(), b"\xff\xfe{\0}\0", b'{"a":[Infinity]}', b'{"a":-Infinity}',
+            b'{"a":"\\uD83Dx"}', b'{"a":["\\\\\\udbff"]}', b'{"a":"\\u00g0"}', b'{"a":"\\U0041"}', b'{"a":--1}', b'{"a":1e}',
         ):
             with self.subTest(bad=bad[:40]):
                 self.assertRaises(Flaw, parse, bad)
         nfc, nfd = '{"\u00e9":1,"e\u0301":2}', '{"\u00e9":1,"\\u00e9":2}'
         self.assertEqual(len(parse(nfc.encode())[0]), 2)
         self.assertRaises(Flaw, parse, nfd.encode())
+
+    def test_an_integer_token_of_at_most_17_characters_is_an_integer(self) -> None:
+        text = '{"a":[0,-1,-0,1.0,1e0,9007199254740993,123456789012345678,%s]}' % ("9" * 5000)
+        values = parse(text.encode())[0]["a"]
+        self.assertEqual([type(value) for value in values], [int, int, float, float, float, int, float, float])
+        self.assertEqual(values[5], 2**53 + 1)
+
+    def test_the_spans_of_members_are_byte_exact_at_any_depth(self) -> None:
+        text = ' { "a" : {"b":[1, {"c":"},\\"{"}] ,\t"\\u0064:":-1.50 } , "e\\\\":"x:y" ,"f":{}\n} '
+        root, _ = parse(text.encode())
+
+        def slices(spans: dict[str, tuple[int, int, int]]) -> dict[str, tuple[str, str]]:
+            return {name: (text[start:value], text[value:end]) for name, (start, value, end) in spans.items()}
+
+        self.assertEqual(slices(root.spans), {
+            "a": ('"a" : ', '{"b":[1, {"c":"},\\"{"}] ,\t"\\u0064:":-1.50 }'), "e\\": ('"e\\\\":', '"x:y"'), "f": ('"f":', "{}")})
+        self.assertEqual(slices(_json.spans(text, root.spans["a"][1])), {
+            "b": ('"b":', '[1, {"c":"},\\"{"}]'), "d:": ('"\\u0064:":', "-1.50")})
+        self.assertEqual(_json.spans(text, root.spans["f"][1]), {})
 
     def test_inner_refusals(self) -> None:
         key = self.recipients["2"]

@@ -20,8 +20,8 @@ from .registration import Registration, RegistrationChange, StoredRegistration
 from .sealer import Push, Sealer
 
 __all__ = [
-    "Attachment", "Carrier", "Challenge", "KeyRecordError", "Keyset", "KeysetFileError", "KeysetWatcher", "NamedSender", "Offload", "OpenError",
-    "OpenedPush", "Opener", "Pending", "Placeholder", "PossessionError", "PublisherKey", "Push", "PushCryptError", "Receipt",
-    "ReceiptError", "Recipient", "RecipientKey", "Registration", "RegistrationChange", "SealError", "SealedAttachment",
+    "Attachment", "Carrier", "Challenge", "KeyRecordError", "Keyset", "KeysetFileError", "KeysetWatcher", "NamedSender", "Offload",
+    "OpenError", "OpenedPush", "Opener", "Pending", "Placeholder", "PossessionError", "PublisherKey", "Push", "PushCryptError",
+    "Receipt", "ReceiptError", "Recipient", "RecipientKey", "Registration", "RegistrationChange", "SealError", "SealedAttachment",
     "SealedOffload", "Sealer", "SenderKey", "Signer", "StoredRegistration", "challenge", "pinned", "seal_attachment", "seal_offload",
 ]

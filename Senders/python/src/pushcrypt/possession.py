@@ -78,7 +78,8 @@ class Pending:
         if abs(int(clock()) - self.challenged_at) > VALIDITY_IN_SECONDS:
             raise PossessionError("challengeExpired", "the answer isn't within 10 minutes of the challenge")
         if not hmac.compare_digest(hashlib.sha256(code).digest(), unb64(self.code_digest, 32)):
-            raise PossessionError("possessionNotProven", "the answer was made with another key, or for another record or host; the record counts byte for byte")
+            raise PossessionError("possessionNotProven", "the answer was made with another key, or for another record or host; the "
+                                  "record counts byte for byte")
         return self.registration
 
 
