@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import Any
 
 from pushcrypt import RecipientKey
-from pushcrypt._json import parse
 
 Request = dict[str, Any]
 MAX_STREAMS = 24
 SUITES = {1: "p256", 2: "x25519", 3: "xwing", 4: "xwing"}
+SPACE = " \t\r\n"
 LAST_TIME = 253_402_300_799  # the end of the year 9999, the last that --at takes
 REASON = {"op": "an operation that no command has", "suite": "suite 3", "time": "a time after the year 9999",
           "line": "an outer payload that no line takes",
@@ -77,6 +77,7 @@ class Tool:
     def __init__(self, path: str, folder: Path, as_streamed: bool = False) -> None:
         self._path, self._folder, self._as_streamed = path, folder, as_streamed
         self._streams: collections.OrderedDict[tuple[str, ...], Stream] = collections.OrderedDict()
+        self._lacking: set[tuple[str, ...]] = set()  # Commands whose keys need another OpenSSL.
         self._record = json.dumps(RecipientKey.generate().registration_record())
 
     def file(self, text: str) -> str:
@@ -91,6 +92,8 @@ class Tool:
     def ask(self, command: str, options: list[str], line: str) -> tuple[Any, str]:
         """The answer and its text. Raises Refused with the tool's code, or Unsupported."""
         key = (self._path, command, "--stream", *options)
+        if key in self._lacking:
+            raise Unsupported(REASON["suite"])
         stream = self._streams.get(key)
         if stream is None:
             stream = self._streams[key] = Stream(key, self._folder)
@@ -99,10 +102,11 @@ class Tool:
         self._streams.move_to_end(key)
         try:
             text = stream.ask(line)
-        except (Refused, Unsupported):
+        except (Refused, Unsupported) as error:
             self._streams.pop(key).close()
+            self._lacking |= {key} if isinstance(error, Unsupported) else set()
             raise
-        answer, _ = parse(text.encode())
+        answer = json.loads(text)
         if "error" in answer:
             code = answer["error"]["code"]
             if code == "unsupportedSuite":
@@ -147,14 +151,14 @@ class Tool:
             members["expires"] = f"{request['expires']}s"
         to = request["to"]
         is_record = "\n" not in to and not to.startswith('{"keys"')
-        if not is_record or not has_line(request["payload"]):
+        is_alone = has_line(request["payload"]) and request["payload"] == request["payload"].strip(SPACE)
+        if not is_record or not is_alone:
             options += ["--to", self.file(to)]
-        if not has_line(request["payload"]):
+        if not is_alone:
             return self.seal_once(options, members, request)
         line = self.line(members, payload=request["payload"], **({"to": to} if is_record else {}))
         answer, text = self.ask("seal", options, line)
-        _, start, end = answer.spans["payload"]
-        return {"payload": text[start:end], "id": answer["pushcrypt"]["id"], "expiresAt": answer["pushcrypt"]["expiresAt"]}
+        return {"payload": payload_of(text), "id": answer["pushcrypt"]["id"], "expiresAt": answer["pushcrypt"]["expiresAt"]}
 
     def seal_once(self, options: list[str], members: Request, request: Request) -> Request:
         alert = request["placeholder"]
@@ -193,10 +197,10 @@ class Tool:
             answer, text = self.ask("open", options, self.line({}, payload=request["payload"]))
         except Refused as refused:
             raise Refused("malformed" if str(refused) == "malformedLine" else str(refused)) from None
-        _, start, end = answer.spans["payload"]
-        told, restored = answer["pushcrypt"], text[start:end]
+        told, restored = answer["pushcrypt"], payload_of(text)
         if " " in restored and not self._as_streamed:
-            restored = self.run("open", *options, given=request["payload"].encode("utf-8", "surrogatepass"))[0].decode().removesuffix("\n")
+            out, _ = self.run("open", *options, given=request["payload"].encode("utf-8", "surrogatepass"))
+            restored = out.decode()[:len(restored)]  # Without the line break that the command adds where the payload has none.
         wanted = ("id", "expiresAt", "retract", "quiet", "badgeAdd")
         return {"payload": restored, **{name: told[name] for name in wanted if name in told}}
 
@@ -260,6 +264,14 @@ class Tool:
             return {"unsupported": str(unsupported)}
         except Refused as refused:
             return {"failure": str(refused)}
+
+
+def payload_of(line: str) -> str:
+    """The text of the first member, with the white space around it, which belongs to it."""
+    start = len('{"payload":')
+    value = len(line) - len(line[start:].lstrip(SPACE))
+    _, end = json.JSONDecoder().raw_decode(line, value)
+    return line[start:len(line) - len(line[end:].lstrip(SPACE))]
 
 
 def has_line(payload: str) -> bool:
