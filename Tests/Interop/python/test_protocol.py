@@ -12,7 +12,7 @@ from unittest import mock
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 import support
-from pushcrypt import OpenedPush, PushCryptError, SealError, _envelope, _json, _keys, _points
+from pushcrypt import OpenedPush, PushCryptError, _envelope, _json, _keys, _points
 from pushcrypt._json import b64, parse, unb64
 from pushcrypt._keys import Key
 from pushcrypt.errors import Flaw

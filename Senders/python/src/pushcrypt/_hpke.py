@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.hmac import HMAC
 from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 
-from ._points import P256_CURVE, DHPrivateKey, DHPublicKey, PrivateObject, PublicObject, dh_public, serialised
+from ._points import P256_CURVE, DHPrivateKey, PrivateObject, PublicObject, dh_public, serialised
 from ._xwing import CIPHERTEXT_SIZE, XWingPrivateKey, XWingPublicKey
 
 HASH_SIZE, NONCE_SIZE = 32, 12  # Nh of HKDF-SHA256, Nn of AES-GCM

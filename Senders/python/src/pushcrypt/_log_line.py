@@ -24,12 +24,12 @@ from typing import Any, Callable, Mapping
 from ._json import MAX_INTEGER, Obj, is_integer, parse, spans, unb64
 from ._keys import is_topic
 from .errors import Flaw
-from .keysets import MOMENTS, seconds
+from .keysets import MAX_TOPICS, MOMENTS, seconds
 
 ACTIONS = ("created", "rotated", "imported", "revoked", "destroyed", "policy", "secrets", "published", "restored",
            "clockCorrected")
 KINDS = ("recipient", "sender", "shared", "publisher")
-MAX_NUMBER, MAX_TEXT, MAX_TOPICS, MAX_SECRETS, MAX_KEEP = 2**52, 256, 16, 8, 100
+MAX_NUMBER, MAX_TEXT, MAX_SECRETS, MAX_KEEP = 2**52, 256, 8, 100
 CENTURY = 36_525 * 86_400  # seconds
 
 NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")  # of a secret

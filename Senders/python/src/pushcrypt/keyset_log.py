@@ -18,10 +18,9 @@ from ._keyset_material import Lock, LoggedKey, logged_key
 from ._keys import Key
 from ._log_line import Fault, KeyChange, Line, Point, parse_row, read_line
 from .errors import Flaw, KeyRecordError, KeysetFileError
-from .keysets import Entry, Keyset
+from .keysets import LONGEST_VALIDITY_IN_SECONDS, Entry, Keyset
 
 MAX_FILE = 4 * 2**20  # bytes
-LONGEST_VALIDITY_IN_SECONDS = 90 * 86_400
 _FINAL = ("revokedAt", "destroyedAt")
 #: The members that only lines of these actions have.
 _PLACES = {"issued_at": ("published", "restored"), "over": ("restored",), "revoked": ("restored",),

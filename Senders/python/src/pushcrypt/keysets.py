@@ -14,6 +14,7 @@ from .errors import Flaw, KeyRecordError
 #: A JWK or a JWK set: its JSON, or the object.
 RecordText = Union[Mapping[str, Any], str, bytes]
 
+MAX_TOPICS, LONGEST_VALIDITY_IN_SECONDS = 16, 90 * 86_400  # of a signed set (PROTOCOL section 10)
 MOMENTS = ("createdAt", "activatesAt", "retiresAt", "expiresAt", "revokedAt", "destroyedAt")
 _YEARS_0_TO_9999 = range(-62_167_219_200, 253_402_300_800)  # Unix seconds
 _FOUR_CENTURIES = 146_097  # days

@@ -129,17 +129,15 @@ class Opener:
         Raises OpenError with the class of PROTOCOL section 8.
         """
         now = int(self._clock())
-        outer = _Outer.read(raw_bytes(payload), self._carriers)
-        message, proof, sender = self._open_envelope(outer.kid, outer.skid, outer.sealed, now)
+        outer = Envelope.read(raw_bytes(payload), self._carriers)
+        message, proof, sender = self._open_envelope(outer, now)
         return _opened(message, proof, outer.skid, sender, now)
 
-    def _open_envelope(
-        self, kid: str, skid: str | None, sealed: bytes, now: int, is_challenge: bool = False
-    ) -> tuple[bytes, int, bytes]:
+    def _open_envelope(self, envelope: Envelope, now: int, is_challenge: bool = False) -> tuple[bytes, int, bytes]:
         """The message, or the nonce of a challenge, what the sender proved, and S of PROTOCOL section 4."""
-        key = self._recipient_key(kid, now)
-        signer, sender = self._sender_key(skid, now)
-        message = _envelope.open_(key, signer, self._topic, sealed, is_challenge)
+        key = self._recipient_key(envelope.kid, now)
+        signer, sender = self._sender_key(envelope.skid, now)
+        message = _envelope.open_(key, signer, self._topic, envelope.sealed, is_challenge)
         return message, _envelope.proof(key, signer is not None), sender
 
     def _recipient_key(self, kid: str, now: int) -> Key:
@@ -198,7 +196,7 @@ def _opening_keys(keys: RecipientKey | Iterable[RecipientKey] | Keyset) -> Keyse
 
 
 @dataclass(frozen=True, repr=False)
-class _Outer:
+class Envelope:
     """"pushcrypt": {"v": 1, "kid": 11 characters, "sealed": base64url [, "skid": 11 characters]}"""
 
     kid: str
@@ -206,27 +204,36 @@ class _Outer:
     sealed: bytes
 
     @classmethod
-    def read(cls, raw: bytes, carriers: Sequence[str]) -> _Outer:
+    def read(cls, raw: bytes, carriers: Sequence[str]) -> Envelope:
         try:
             return cls._read(raw, carriers)
         except Flaw as flaw:
             raise OpenError("malformed", f"the outer payload: {flaw.reason}") from None
 
     @classmethod
-    def _read(cls, raw: bytes, carriers: Sequence[str]) -> _Outer:
+    def _read(cls, raw: bytes, carriers: Sequence[str]) -> Envelope:
         root, _ = parse(raw)
         member, aps = _carriers.found_envelope(root, carriers), root.get("aps")
-        if not isinstance(member, Obj) or not is_integer(member.get("v")):
-            raise Flaw("pushcrypt isn't an object with an integer v")
-        if member["v"] != 1:
-            raise OpenError("unsupportedVersion", f"the payload has version {member['v']} of the protocol, and this is version 1")
+        check_version(member)
+        envelope = cls.of(member)
+        if not isinstance(aps, Obj) or not has_text(aps.get("alert")) or not is_one(aps.get("mutable-content")):
+            raise Flaw("its aps has no alert with a visible text, or no mutable-content 1: iOS wouldn't run the extension")
+        return envelope
+
+    @classmethod
+    def of(cls, member: Obj) -> Envelope:
+        """The members beside `v`."""
         unb64(member.get("kid"), 8, "kid")
         if "skid" in member:
             unb64(member["skid"], 8, "skid")
-        sealed = unb64(member.get("sealed"), name="sealed")
-        if not isinstance(aps, Obj) or not has_text(aps.get("alert")) or not is_one(aps.get("mutable-content")):
-            raise Flaw("its aps has no alert with a visible text, or no mutable-content 1: iOS wouldn't run the extension")
-        return cls(member["kid"], member.get("skid"), sealed)
+        return cls(member["kid"], member.get("skid"), unb64(member.get("sealed"), name="sealed"))
+
+
+def check_version(member: Any) -> None:
+    if not isinstance(member, Obj) or not is_integer(member.get("v")):
+        raise Flaw("it isn't an object with an integer v")
+    if member["v"] != 1:
+        raise OpenError("unsupportedVersion", f"the envelope has version {member['v']} of the protocol, and this is version 1")
 
 
 def _opened(message: bytes, proof: int, skid: str | None, sender: bytes, now: int) -> OpenedPush:

@@ -15,7 +15,7 @@ from ._json import Obj, b64, is_integer, parse, raw_bytes, unb64
 from ._keys import checked_topic, lp16
 from .errors import Flaw, OpenError, PossessionError
 from .keys import Signer
-from .opener import Opener
+from .opener import Envelope, Opener, check_version
 from .registration import Registration
 
 VALIDITY_IN_SECONDS = 600
@@ -122,8 +122,8 @@ def code_of(nonce: bytes, host: str, registration: str, record: bytes) -> bytes:
 def answer(challenge: Union[bytes, str], *, record: bytes, host: str, opener: Opener) -> str:
     """Answers as the device does, for tests. Raises OpenError with the class of PROTOCOL section 8."""
     _checked_host(host, "invalidHost")
-    registration, kid, skid, sealed = _read_challenge(raw_bytes(challenge))
-    nonce, _, _ = opener._open_envelope(kid, skid, sealed, int(opener._clock()), is_challenge=True)
+    registration, envelope = _read_challenge(raw_bytes(challenge))
+    nonce, _, _ = opener._open_envelope(envelope, int(opener._clock()), is_challenge=True)
     if len(nonce) != NONCE_SIZE:
         raise OpenError("malformed", f"the challenge's plaintext isn't {NONCE_SIZE} bytes long")
     code = code_of(nonce, host, registration, record)
@@ -148,19 +148,12 @@ def _root(text: bytes) -> Any:
     return parse(text)[0]
 
 
-def _read_challenge(text: bytes) -> tuple[str, str, str | None, bytes]:
+def _read_challenge(text: bytes) -> tuple[str, Envelope]:
     """{"v": 1, "registration": RID, "kid": KID, "sealed": BASE64URL [, "skid": KID]}"""
     try:
         root = _root(text)
-        if not is_integer(root.get("v")):
-            raise Flaw("v isn't an integer")
-        if root["v"] != 1:
-            raise OpenError("unsupportedVersion", f"the challenge has version {root['v']} of the protocol")
-        registration = _registration_id(root.get("registration"))
-        unb64(root.get("kid"), 8, "kid")
-        if "skid" in root:
-            unb64(root["skid"], 8, "skid")
-        return registration, root["kid"], root.get("skid"), unb64(root.get("sealed"), name="sealed")
+        check_version(root)
+        return _registration_id(root.get("registration")), Envelope.of(root)
     except Flaw as flaw:
         raise OpenError("malformed", f"the challenge: {flaw.reason}") from None
 

@@ -19,7 +19,7 @@ from ._message import (
 from ._outer import MAX_LIMIT, Frame, Placeholder, outer_aps
 from .blobs import Attachment, Offload, SealedOffload, seal_payload
 from .errors import Flaw, KeyRecordError, SealError
-from .keys import Recipient, SenderKey, Signer
+from .keys import Recipient, Signer
 
 #: A multiple in bytes, to the limit, or not at all.
 Padding = Union[int, Literal["limit"], None]
@@ -130,12 +130,7 @@ class Sealer:
 
         Raises SealError, and what `oversize` raises.
         """
-        if not isinstance(to, Recipient):
-            raise TypeError("to isn't a Recipient: Recipient.from_jwk reads a registration record")
-        if not isinstance(placeholder, Placeholder):
-            raise TypeError("placeholder isn't a Placeholder: Placeholder(body=...) makes one of a text")
-        if oversize is not None and not callable(oversize):
-            raise TypeError("oversize isn't a function that gets a blob and returns its URL")
+        _check_types(to, placeholder, oversize)
         key, now = to._key, self._clock()
         lifetime = _lifetime(expires_after)
         limit = MAX_LIMIT - _carriers.RESERVED[_carriers.checked(carrier)] if limit is None else limit
@@ -228,6 +223,15 @@ def _lifetime(expires_after: timedelta | int) -> int:
     return seconds
 
 
+def _check_types(to: object, placeholder: object, oversize: object) -> None:
+    if not isinstance(to, Recipient):
+        raise TypeError("to isn't a Recipient: Recipient.from_jwk reads a registration record")
+    if not isinstance(placeholder, Placeholder):
+        raise TypeError("placeholder isn't a Placeholder: Placeholder(body=...) makes one of a text")
+    if oversize is not None and not callable(oversize):
+        raise TypeError("oversize isn't a function that gets a blob and returns its URL")
+
+
 def _check_limits(limit: int, padding: Padding) -> None:
     if type(limit) is not int or not 0 < limit <= MAX_LIMIT:
         raise SealError("invalidOption", f"limit isn't an integer of 1 to {MAX_LIMIT:,}")
@@ -238,7 +242,8 @@ def _check_limits(limit: int, padding: Padding) -> None:
 def _check_collapse_id(collapse_id: str | None, carrier: str) -> None:
     if collapse_id is None:
         return
-    if not isinstance(collapse_id, str) or not 1 <= len(collapse_id) <= 64 or not (collapse_id.isascii() and collapse_id.isprintable()):
+    is_valid = isinstance(collapse_id, str) and 1 <= len(collapse_id) <= 64 and collapse_id.isascii() and collapse_id.isprintable()
+    if not is_valid:
         raise SealError("invalidOption", "collapse_id isn't 1 to 64 printable characters of ASCII")
     if carrier == "expo":
         raise SealError("invalidOption", "the request to the service of expo has no collapse id")

@@ -18,11 +18,12 @@ from ._json import Obj, b64, is_integer, parse, unb64
 from ._keys import Key, is_topic
 from .errors import Flaw, KeyRecordError
 from .keys import PublisherKey
-from .keysets import Keyset, RecordText, kind_of, read, record_bytes, seconds, time_text
+from .keysets import (
+    LONGEST_VALIDITY_IN_SECONDS, MAX_TOPICS, Keyset, RecordText, kind_of, read, record_bytes, seconds, time_text,
+)
 
 MAX_DOCUMENT = 256 * 1024  # bytes
-MAX_SIGNATURES, MAX_KEYS, MAX_TOPICS, MAX_PINNED, MAX_REVOKED = 8, 64, 16, 4, 4_096
-LONGEST_VALIDITY_IN_SECONDS = 90 * 86_400
+MAX_SIGNATURES, MAX_KEYS, MAX_PINNED, MAX_REVOKED = 8, 64, 4, 4_096
 CLOCK_TOLERANCE_IN_SECONDS = 600
 ALGORITHM, TYPE = "Ed25519", "pushcrypt-senders+jws"
 
