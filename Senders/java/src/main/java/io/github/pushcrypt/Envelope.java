@@ -2,7 +2,6 @@ package io.github.pushcrypt;
 
 import static io.github.pushcrypt.Bytes.*;
 
-import java.security.*;
 import java.util.Arrays;
 
 /** The sealed bytes: context binding, the signature and the encryption (PROTOCOL sections 3 and 4). */
@@ -38,7 +37,7 @@ final class Envelope {
     /** {@code sealed}: enc or salt, and the encryption of signature(64) ‖ message, or of the message alone. */
     static byte[] seal(Key key, Key signer, String topic, byte[] message, boolean isChallenge) {
         byte[] info = info(key, signer, topic, isChallenge);
-        byte[] plaintext = signer == null ? message : concat(crypto(() -> sign(signer, signedBytes(key, info, message))), message);
+        byte[] plaintext = signer == null ? message : concat(crypto(() -> KeyType.ED25519.sign(signer.secret(), signedBytes(key, info, message))), message);
         if (key.type() == KeyType.SHARED) return encryptShared(key, info, random(SALT_SIZE), plaintext);
         Hpke.Encapsulation encapsulation = crypto(() -> key.type() == KeyType.XWING ? XWing.encap(key.publicBytes())
                 : Hpke.of(key.type()).encap(key.publicBytes(), key.type().generate()));
@@ -56,12 +55,5 @@ final class Envelope {
     static byte[] encryptShared(Key key, byte[] info, byte[] salt, byte[] plaintext) {
         byte[] okm = expand(hmac(salt, key.secret()), info, 44);
         return concat(salt, Bytes.encrypt(Arrays.copyOf(okm, 32), Arrays.copyOfRange(okm, 32, 44), EMPTY, plaintext));
-    }
-
-    private static byte[] sign(Key signer, byte[] text) throws GeneralSecurityException {
-        Signature signature = Signature.getInstance("Ed25519");
-        signature.initSign(signer.type().privateKey(signer.secret()));
-        signature.update(text);
-        return signature.sign();
     }
 }

@@ -5,13 +5,10 @@ import static io.github.pushcrypt.Bytes.base64;
 import io.github.pushcrypt.Json.Obj;
 import java.security.MessageDigest;
 import java.util.*;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /** One key record: a JWK (PROTOCOL section 3). A public key's {@code secret} and a missing psk are null. */
 record Key(KeyType type, String kid, byte[] publicBytes, byte[] secret, byte[] psk, String device, boolean isPublisher) {
-    private static final Pattern DEVICE_ID = Pattern.compile("[A-Za-z0-9_-]{1,64}");
-
     /** Only a device key has a {@code kid} that isn't its own, that of its master. Otherwise it is given as null. */
     Key {
         if (kid == null) kid = base64(Arrays.copyOf(Bytes.sha256(Bytes.utf8(Json.write(thumbprintMembers(type, publicBytes, secret)))), 8));
@@ -40,7 +37,7 @@ record Key(KeyType type, String kid, byte[] publicBytes, byte[] secret, byte[] p
         };
         byte[] secret = type == KeyType.SHARED || jwk.has(secretName) ? jwk.bytes(secretName, 32) : null;
         byte[] psk = jwk.has("psk") ? jwk.bytes("psk", 32) : null;
-        boolean isValid = !isChecked || Points.areValid(type, publicBytes, secret);
+        boolean isValid = !isChecked || type.isValid(publicBytes, secret);
         Flaw.unless(isValid, "invalidKey", "the key record: its keys aren't valid, or aren't a pair");
         String device = jwk.has("device") ? checkedDevice(jwk.string("device")) : null;
         Key key = new Key(type, device == null ? null : kid, publicBytes, secret, psk, device, isPublisher);
@@ -48,9 +45,11 @@ record Key(KeyType type, String kid, byte[] publicBytes, byte[] secret, byte[] p
         return key;
     }
 
-    private static String checkedDevice(String device) {
-        Flaw.unless(DEVICE_ID.matcher(device).matches(), "invalidDeviceID", "a device id has 1 to 64 characters of A-Z, a-z, 0-9, _ and -");
-        return device;
+    static boolean isDevice(String id) { return id.matches("[A-Za-z0-9_-]{1,64}"); }
+
+    private static String checkedDevice(String id) {
+        Flaw.unless(isDevice(id), "invalidDeviceID", "a device id has 1 to 64 characters of A-Z, a-z, 0-9, _ and -");
+        return id;
     }
 
     /** K_device = HKDF-SHA256(K_master, salt: empty, "pushcrypt/1 device" ‖ 0x00 ‖ lp16(kid) ‖ lp16(device id), 32) */

@@ -8,12 +8,15 @@ import java.io.*;
 import java.nio.file.*;
 import java.security.*;
 import java.util.*;
+import java.util.concurrent.*;
 import java.util.function.Supplier;
 import javax.crypto.Cipher;
 
 /** The file of a keyset: its log and its keys (docs/keyset-log.md). */
 public final class KeysetFile {
-    private static final int MAX_SIZE = 4 << 20;
+    private static final int MAX_SIZE = 4 << 20, KEY_SIZE = 32;
+    private static final long TIMEOUT = TimeUnit.MINUTES.toNanos(2);
+    private static final Path SELF = Path.of("/proc/self");
     private static final Form PLAIN = object("v", ANY, "keys", ARRAY, "digest", base64(32)), OPENED = object("keys", ARRAY, "history", base64(32));
     private static final Form COST = value -> integer(2, 1 << 20).fits(value) && Long.bitCount(((Json.Num) value).integer()) == 1;
     private static final Form SCRYPT = object("n", COST, "r", integer(1, 32), "p", integer(1, 16), "salt", base64(16), "check", base64(16));
@@ -43,7 +46,7 @@ public final class KeysetFile {
      */
     public static KeysetFile read(Path file, List<String> command) {
         try {
-            KeysetSecrets.checkFile(file);
+            checkFile(file);
             try (InputStream text = Files.newInputStream(file)) {
                 return parse(text.readNBytes(MAX_SIZE + 1), command);
             }
@@ -127,7 +130,7 @@ public final class KeysetFile {
         Flaw.unless(!wrapped.isEmpty(), "secretNeeded", "the keys are encrypted under a passphrase, for which Java has no scrypt: add a wrap command to "
                 + "the keyset, or seal with the sidecar, pushcrypt seal --stream (docs/sidecar.md)");
         Flaw.unless(!command.isEmpty(), "secretNeeded", "the keys are encrypted: give the command that unwraps their key");
-        byte[] dataKey = open(KeysetSecrets.unwrap(command, wrapped), sealed.bytes("dataKey", 60), Bytes.utf8("pushcrypt/1 data key"));
+        byte[] dataKey = open(unwrap(command, wrapped), sealed.bytes("dataKey", 60), Bytes.utf8("pushcrypt/1 data key"));
         byte[] aad = Bytes.concat(Envelope.label(" keyset"), Bytes.utf8(sealed.raw("locks")), new byte[1], history);
         Obj opened = Json.parse(open(dataKey, sealed.bytes("keys", 0), aad));
         OPENED.fits(opened);
@@ -161,5 +164,62 @@ public final class KeysetFile {
             Flaw.unless(isWhole, "otherKeys", "key " + key.kid() + " isn't that of the log, or lacks a secret");
         }
         return keys;
+    }
+
+    /** "Files that are only read". Links are followed. */
+    private static void checkFile(Path file) throws IOException {
+        Flaw.unless(Files.exists(file), "notFound", "there is no file " + file);
+        if (!file.getFileSystem().supportedFileAttributeViews().contains("unix")) return;
+        int mode = (Integer) Files.getAttribute(file, "unix:mode");
+        Object owner = Files.getAttribute(file, "unix:uid");
+        boolean isPipe = (mode & 0170000) == 0010000, isRoots = owner.equals(0);
+        boolean isOwn = Files.exists(SELF) ? owner.equals(Files.getAttribute(SELF, "unix:uid"))
+                : Files.getOwner(file).getName().equals(System.getProperty("user.name"));
+        Flaw.unless(isPipe || isRoots || isOwn, "foreignOwner", file + " belongs to another user");
+        // Of a file of root, its group may read it.
+        Flaw.unless(isPipe || (mode & (isRoots ? 0037 : 0077)) == 0, "looseMode", "other users can open " + file);
+    }
+
+    /** The keyset key, of the outputs of all wrap commands: this command made one of them. */
+    private static byte[] unwrap(List<String> command, List<byte[]> wrapped) {
+        PushCryptException failure = null;
+        for (byte[] one : wrapped) {
+            try {
+                return unwrap(command, one);
+            } catch (PushCryptException e) {
+                failure = e;
+            }
+        }
+        throw failure;
+    }
+
+    private static byte[] unwrap(List<String> command, byte[] wrapped) {
+        ProcessBuilder builder = new ProcessBuilder(new ArrayList<>(command)).redirectError(ProcessBuilder.Redirect.INHERIT);
+        builder.command().add("unwrap");
+        builder.environment().remove("PUSHCRYPT_PASSPHRASE");
+        long end = System.nanoTime() + TIMEOUT;
+        Process process = null;
+        try {
+            process = builder.start();
+            InputStream output = process.getInputStream();
+            FutureTask<byte[]> reading = new FutureTask<>(() -> output.readNBytes(KEY_SIZE + 1));
+            new Thread(reading, "pushcrypt-unwrap").start();
+            try (OutputStream input = process.getOutputStream()) {
+                input.write(wrapped);
+            } catch (IOException e) {
+                // The program has ended, and its status says why.
+            }
+            byte[] key = reading.get(end - System.nanoTime(), TimeUnit.NANOSECONDS);
+            boolean hasEnded = process.waitFor(end - System.nanoTime(), TimeUnit.NANOSECONDS);
+            Flaw.unless(hasEnded && process.exitValue() == 0 && key.length == KEY_SIZE, "wrapCommandFailed",
+                    "the command didn't write the 32 bytes of a key, or its exit status isn't 0");
+            return key;
+        } catch (IOException | InterruptedException | ExecutionException | TimeoutException e) {
+            if (e instanceof InterruptedException) Thread.currentThread().interrupt();
+            throw new PushCryptException("wrapCommandFailed", "the command that unwraps the keyset key failed", Map.of(), e);
+        } finally {
+            if (process != null) process.descendants().forEach(ProcessHandle::destroyForcibly);
+            if (process != null) process.destroyForcibly();
+        }
     }
 }

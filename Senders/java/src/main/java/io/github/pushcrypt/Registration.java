@@ -23,20 +23,14 @@ public final class Registration {
     public static Registration fromJson(String record, Demand... demands) {
         Recipient recipient = Flaw.coded("malformed", "the record", () -> {
             Flaw.unless(Bytes.utf8(record).length <= MAX_SIZE, "tooLarge", "the record has more than 4,096 bytes");
-            return new Recipient(key(Json.parse(record)));
+            Json.Obj jwk = Json.parse(record);
+            Flaw.unless(!(jwk.get("device") instanceof String id) || Key.isDevice(id), "its device id has another form");
+            return new Recipient(Key.read(jwk, true));
         });
         List<Demand> demanded = List.of(demands);
         Flaw.unless(!demanded.contains(Demand.PSK) || Envelope.provesSender(recipient.key, false), "pskMissing", "key " + recipient.kid() + " has no psk");
         Flaw.unless(!demanded.contains(Demand.ASYMMETRIC) || recipient.suite() != 4, "notAsymmetric", "key " + recipient.kid() + " is shared");
         return new Registration(record, recipient);
-    }
-
-    private static Key key(Json.Obj jwk) {
-        try {
-            return Key.read(jwk, true);
-        } catch (PushCryptException e) {
-            throw e.code().equals("invalidDeviceID") ? new Flaw("it has no device id") : e;
-        }
     }
 
     /** The upload as it came. Store it with the account and the device token. */

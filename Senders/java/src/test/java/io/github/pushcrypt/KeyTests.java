@@ -16,7 +16,7 @@ final class KeyTests {
         try {
             Obj jwk = (Obj) ((Obj) vectors("xwing-keys.json").get("keys")).get("xwing");
             Key key = publicHalf(Key.read(jwk, false));
-            return Points.areValid(KeyType.XWING, key.publicBytes(), null);
+            return KeyType.XWING.isValid(key.publicBytes(), null);
         } catch (PushCryptException e) {
             return false;
         } catch (Exception e) {
@@ -113,7 +113,7 @@ final class KeyTests {
             byte[] wrong = strong.publicBytes().clone();
             wrong[0] = 1;
             wrong[1] = 0x0D;
-            check("a coefficient of 3,329", !Points.areValid(KeyType.XWING, wrong, null));
+            check("a coefficient of 3,329", !KeyType.XWING.isValid(wrong, null));
             byte[] low = strong.publicBytes().clone();
             Arrays.fill(low, 1_184, 1_216, (byte) 0);
             refused("an X25519 half of small order", "invalidKey", () -> Recipient.fromJwk(Json.write(new Key(KeyType.XWING, null, low, null, null, null, false).record(false))));
@@ -136,16 +136,16 @@ final class KeyTests {
     /** Points that providers of the platform would take. */
     private static void checkPoints() {
         byte[] off = hex("04" + "00".repeat(31) + "05" + "00".repeat(31) + "01");
-        check("a point off P-256", !Points.areValid(KeyType.P256, off, null));
+        check("a point off P-256", !KeyType.P256.isValid(off, null));
         byte[] base = hex("046b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c2964fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5");
-        check("the base point of P-256", Points.areValid(KeyType.P256, base, null));
+        check("the base point of P-256", KeyType.P256.isValid(base, null));
         // x = 0 and x = p are one coordinate modulo p; y² = b.
         byte[] zero = hex("04" + "00".repeat(32) + "66485c780e2f83d72433bd5d84a06bb6541c2af31dae871728bf856a174f93f4");
         byte[] unreduced = hex("04ffffffff00000001000000000000000000000000ffffffffffffffffffffffff66485c780e2f83d72433bd5d84a06bb6541c2af31dae871728bf856a174f93f4");
-        check("x = 0", Points.areValid(KeyType.P256, zero, null));
-        check("x = p", !Points.areValid(KeyType.P256, unreduced, null));
-        check("d = 0", !Points.isScalarOfP256(new byte[32]));
-        check("d = n", !Points.isScalarOfP256(hex("ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551")));
-        check("d = n - 1", Points.isScalarOfP256(hex("ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632550")));
+        check("x = 0", KeyType.P256.isValid(zero, null));
+        check("x = p", !KeyType.P256.isValid(unreduced, null));
+        check("d = 0", !KeyType.isScalarOfP256(new byte[32]));
+        check("d = n", !KeyType.isScalarOfP256(hex("ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551")));
+        check("d = n - 1", KeyType.isScalarOfP256(hex("ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632550")));
     }
 }
