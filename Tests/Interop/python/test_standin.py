@@ -42,7 +42,8 @@ def provider_token(issued_at: float, key_id: str = KEY_ID, team: str = TEAM, key
 
 
 class Clock:
-    now = time.time()
+    def __init__(self) -> None:
+        self.now = time.time()
 
     def __call__(self) -> float:
         return self.now
