@@ -1,7 +1,7 @@
-import { randomBytes } from "node:crypto";
+import { createSecretKey, randomBytes } from "node:crypto";
 import { ED25519 } from "./sender/curves.js";
 import { refuse } from "./sender/errors.js";
-import { Key } from "./sender/key.js";
+import { keyId, recordOf, type Key } from "./sender/key.js";
 import { Keyset, type Entry, type RecordText } from "./keyset.js";
 import { deviceKey } from "./suites.js";
 
@@ -86,8 +86,8 @@ export class SenderKey {
   static generate(): SenderKey {
     const secret = randomBytes(32);
     const publicKey = ED25519.publicOf(secret);
-    const kid = new Key(ED25519, "", publicKey, {}).thumbprintId();
-    return new SenderKey(new Key(ED25519, kid, publicKey, { secret }));
+    const key: Key = { kind: ED25519, use: "sender", kid: "", publicKey, secret: createSecretKey(secret) };
+    return new SenderKey({ ...key, kid: keyId(key) });
   }
 
   /** Reads a private JWK. Refuses with `wrongKind`, or a code of `Keyset.fromJson`. */
@@ -107,7 +107,7 @@ export class SenderKey {
 
   /** The JWK that apps pin, or with the private key `d`, which `fromJwk` reads and which is a secret. */
   toJwk({ isPrivate = false } = {}): Readonly<Record<string, string>> {
-    const { d: _, ...publicRecord } = this.key.record();
-    return isPrivate ? this.key.record() : publicRecord;
+    const { d: _, ...publicRecord } = recordOf(this.key);
+    return isPrivate ? recordOf(this.key) : publicRecord;
   }
 }

@@ -17,7 +17,7 @@ import {
   type Form,
 } from "./sender/forms.js";
 import { JsonNumber, JsonObject, readObject } from "./sender/json.js";
-import { readKey, type Key, type KeyUse } from "./sender/key.js";
+import { readKey, recordOf, type Key, type KeyUse } from "./sender/key.js";
 import { TOPIC } from "./sender/seal.js";
 import { momentsOf, time, type Moments } from "./keyset.js";
 import { KINDS } from "./suites.js";
@@ -113,7 +113,7 @@ export function readExactly(jwk: unknown, isChecked: boolean): Key {
   const codes = { unsupportedKey: "malformed", invalidKey: "malformed", invalidDeviceID: "malformed" } as const;
   const kidMismatch = isChecked ? "malformed" : "kidMismatch";
   const key = reading("a JWK", () => readKey(jwk, KINDS, isChecked), { ...codes, kidMismatch });
-  const isExact = [...(jwk as JsonObject).keys()].every((name) => Object.hasOwn(key.record(), name));
+  const isExact = [...(jwk as JsonObject).keys()].every((name) => Object.hasOwn(recordOf(key), name));
   return isExact ? key : refuse("malformed", `the JWK of key ${key.kid} has a member that key records don't have`);
 }
 

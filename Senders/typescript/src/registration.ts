@@ -121,6 +121,7 @@ export function registrationChange(
 
 /** Equal kids aren't enough: an attacker can make two keys with one kid of 64 bits. */
 function isSameKey({ recipient: { key: a } }: Registration, { recipient: { key: b } }: Registration): boolean {
-  const areSame = (["publicKey", "psk", "secret"] as const).every((name) => isSame(a[name] ?? NONE, b[name] ?? NONE));
-  return areSame && a.kind === b.kind && a.device === b.device;
+  const isSameSecret = (name: "psk" | "secret") => isSame(a[name]?.export() ?? NONE, b[name]?.export() ?? NONE);
+  const isSamePublic = a.kind === b.kind && a.device === b.device && a.publicKey.equals(b.publicKey);
+  return isSamePublic && isSameSecret("psk") && isSameSecret("secret");
 }

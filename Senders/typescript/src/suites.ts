@@ -1,30 +1,21 @@
 import * as crypto from "node:crypto";
-import {
-  createHash,
-  createPrivateKey,
-  createPublicKey,
-  diffieHellman,
-  generateKeyPairSync,
-  randomBytes,
-  type KeyObject,
-} from "node:crypto";
 import { ascii, b64, expand, hmac, lp16, NONE, once, sealGcm } from "./sender/bytes.js";
 import { ED25519, FIELD_25519, littleEndian, P256, privateOkp, publicOkp } from "./sender/curves.js";
 import { refuse } from "./sender/errors.js";
 import { encapsulation, type Ciphersuite, type Encapsulation } from "./sender/hpke.js";
-import { deviceId, hpkeCipher, Key, type KeyKind } from "./sender/key.js";
+import { deviceId, hpkeSeal, type Key, type KeyKind } from "./sender/key.js";
 
 /** DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, AES-128-GCM */
 export const X25519_SUITE: Ciphersuite = { kem: 0x0020, aead: 0x0001, keySize: 16 };
 const ZERO_SHARE = Buffer.alloc(32);
 
 const publicX25519 = once((publicKey: Buffer) =>
-  createPublicKey({ key: { kty: "OKP", crv: "X25519", x: b64(publicKey) }, format: "jwk" }),
+  crypto.createPublicKey({ key: { kty: "OKP", crv: "X25519", x: b64(publicKey) }, format: "jwk" }),
 );
 
 /** Throws for a zero share (RFC 9180 section 7.1.4), whether or not the library does. */
-function x25519(privateKey: KeyObject, publicKey: Buffer): Buffer {
-  const share = diffieHellman({ privateKey, publicKey: publicX25519(publicKey) });
+function x25519(privateKey: crypto.KeyObject, publicKey: Buffer): Buffer {
+  const share = crypto.diffieHellman({ privateKey, publicKey: publicX25519(publicKey) });
   if (share.equals(ZERO_SHARE)) throw new RangeError("a zero share");
   return share;
 }
@@ -35,7 +26,7 @@ function checkX25519(publicKey: Buffer): void {
   x25519(privateOkp("X25519", Buffer.alloc(32, 1)), publicKey);
 }
 
-const freshX25519 = (): KeyObject => generateKeyPairSync("x25519").privateKey;
+const freshX25519 = (): crypto.KeyObject => crypto.generateKeyPairSync("x25519").privateKey;
 
 /** Encap of RFC 9180 section 4.1. Only tests pass an `ephemeral` key: with it, two messages would have one key and nonce. */
 export function encapsulateX25519(publicKey: Buffer, ephemeral = freshX25519()): Encapsulation {
@@ -44,11 +35,14 @@ export function encapsulateX25519(publicKey: Buffer, ephemeral = freshX25519()):
 
 /** Suite 2. */
 export const X25519: KeyKind = {
+  use: "recipient",
   names: { kty: "OKP", crv: "X25519", alg: "HPKE-3" },
   suite: 2,
   parts: { x: 32 },
+  prefix: NONE,
   secret: "d",
-  cipher: hpkeCipher(X25519_SUITE, 32, (publicKey) => encapsulateX25519(publicKey)),
+  headerSize: 32,
+  seal: hpkeSeal(X25519_SUITE, (publicKey) => encapsulateX25519(publicKey)),
   check: checkX25519,
   publicOf: (secret) => publicOkp(privateOkp("X25519", secret)),
 };
@@ -59,7 +53,7 @@ const MLKEM_SIZE = 1_184; // bytes of a public key
 const MLKEM_PUBLIC = Buffer.from("308204b2300b0609608648016503040402038204a100", "hex"); // SubjectPublicKeyInfo
 const MLKEM_SEED = Buffer.from("3054020100300b060960864801650304040204428040", "hex"); // PKCS #8
 
-type Encapsulate = (key: KeyObject) => Readonly<Record<"sharedKey" | "ciphertext", Buffer>>;
+type Encapsulate = (key: crypto.KeyObject) => Readonly<Record<"sharedKey" | "ciphertext", Buffer>>;
 
 /** Whether this Node can seal to keys of suite 3. */
 export const isXWingAvailable = (): boolean => "encapsulate" in crypto;
@@ -72,7 +66,7 @@ function mlkem(): Encapsulate {
 /** Throws for a coefficient of 3,329 or more (FIPS 203 section 7.2). */
 const publicMlkem = once((publicKey: Buffer) => {
   const key = Buffer.concat([MLKEM_PUBLIC, publicKey.subarray(0, MLKEM_SIZE)]);
-  return mlkem() && createPublicKey({ key, format: "der", type: "spki" });
+  return mlkem() && crypto.createPublicKey({ key, format: "der", type: "spki" });
 });
 
 /** The X25519 half of a public key, one object for each. */
@@ -84,28 +78,37 @@ function encapsulateXWing(publicKey: Buffer): Encapsulation {
   const [ssX, ctX] = [x25519(ephemeral, pkX), publicOkp(ephemeral)];
   const { sharedKey, ciphertext } = mlkem()(publicMlkem(publicKey));
   const combined = Buffer.concat([sharedKey, ssX, ctX, pkX, ascii("\\.//^\\")]);
-  return { sharedSecret: createHash("sha3-256").update(combined).digest(), enc: Buffer.concat([ciphertext, ctX]) };
+  return {
+    sharedSecret: crypto.createHash("sha3-256").update(combined).digest(),
+    enc: Buffer.concat([ciphertext, ctX]),
+  };
 }
 
 /** expandDecapsulationKey of section 5.2: SHAKE256(sk, 96) is the seed of ML-KEM, 64 bytes, and the private key of X25519. */
 function publicXWing(seed: Buffer): Buffer {
-  const expanded = mlkem() && createHash("shake256", { outputLength: 96 }).update(seed).digest();
+  const expanded = mlkem() && crypto.createHash("shake256", { outputLength: 96 }).update(seed).digest();
   const key = Buffer.concat([MLKEM_SEED, expanded.subarray(0, 64)]);
-  const pair = createPrivateKey({ key, format: "der", type: "pkcs8" });
-  const publicKey = createPublicKey(pair).export({ format: "der", type: "spki" }).subarray(MLKEM_PUBLIC.length);
+  const pair = crypto.createPrivateKey({ key, format: "der", type: "pkcs8" });
+  const publicKey = crypto.createPublicKey(pair).export({ format: "der", type: "spki" }).subarray(MLKEM_PUBLIC.length);
   return Buffer.concat([publicKey, publicOkp(privateOkp("X25519", expanded.subarray(64)))]);
 }
 
 /** Suite 3. */
 export const XWING: KeyKind = {
+  use: "recipient",
   names: { kty: "AKP", alg: "pushcrypt-3" },
   suite: 3,
   parts: { pub: 1_216 },
+  prefix: NONE,
   secret: "priv",
-  cipher: hpkeCipher(XWING_SUITE, 1_120, encapsulateXWing),
+  headerSize: 1_120,
+  seal: hpkeSeal(XWING_SUITE, encapsulateXWing),
   check: (publicKey) => publicMlkem(publicKey) && checkX25519(halfX25519(publicKey)),
   publicOf: publicXWing,
 };
+
+const bytesOf = (secret: crypto.KeyObject | undefined): Buffer =>
+  secret?.export() ?? refuse("wrongKind", "it has no secret");
 
 /** HKDF-SHA256 (RFC 5869) */
 const hkdf = (ikm: Buffer, salt: Buffer, info: Buffer, length: number): Buffer => expand(hmac(salt, ikm), info, length);
@@ -115,31 +118,31 @@ const hkdf = (ikm: Buffer, salt: Buffer, info: Buffer, length: number): Buffer =
  *
  * Only tests pass a `salt` that isn't fresh: with it, two messages would have one key and nonce.
  */
-export function sealShared({ secret = NONE }: Key, info: Buffer, plaintext: Buffer, salt = randomBytes(16)): Buffer {
-  const okm = hkdf(secret, salt, info, 44);
+export function sealShared({ secret }: Key, info: Buffer, plaintext: Buffer, salt = crypto.randomBytes(16)): Buffer {
+  const okm = hkdf(bytesOf(secret), salt, info, 44);
   return Buffer.concat([salt, sealGcm(okm.subarray(0, 32), okm.subarray(32), NONE, plaintext)]);
 }
 
 /** Suite 4. */
 export const SHARED: KeyKind = {
+  use: "shared",
   names: { kty: "oct", alg: "HKDF-A256GCM" },
   suite: 4,
   parts: {},
+  prefix: NONE,
   secret: "k",
-  cipher: {
-    headerSize: 16,
-    identify: ({ secret = NONE }) => hmac(secret, ascii("pushcrypt/1 recipient")),
-    seal: sealShared,
-  },
+  headerSize: 16,
+  seal: sealShared,
   check: () => undefined,
   publicOf: () => NONE,
 };
 
 /** K_device = HKDF-SHA256(K_master, salt: empty, "pushcrypt/1 device" ‖ 0x00 ‖ lp16(kid) ‖ lp16(device id), 32) */
-export function deviceKey({ kind, kid, secret = NONE, device }: Key, id: string): Key {
+export function deviceKey(master: Key, id: string): Key {
+  const { kind, kid, secret, device } = master;
   if (kind !== SHARED || device !== undefined) return refuse("wrongKind", "only a master derives keys of devices");
   const info = Buffer.concat([ascii("pushcrypt/1 device\0"), lp16(kid), lp16(deviceId(id, "the device id"))]);
-  return new Key(kind, kid, NONE, { secret: hkdf(secret, NONE, info, 32) }, id);
+  return { ...master, secret: crypto.createSecretKey(hkdf(bytesOf(secret), NONE, info, 32)), device: id };
 }
 
 export const KINDS: readonly KeyKind[] = [P256, X25519, XWING, SHARED, ED25519];

@@ -79,7 +79,7 @@ describe("the package", () => {
     for (const name of [...files("."), ...files("sender")]) {
       assert.ok(imports(name).every((from) => /^\.{1,2}\/|^node:(crypto|fs|fs\/promises|child_process|util)$/.test(from)), name);
       assert.doesNotMatch(text(name), /Math\.random|getRandomValues|\beval\b/, name);
-      if (!["carriers.ts", "sealer.ts"].includes(name)) assert.doesNotMatch(text(name), /JSON\.parse/, name); // they read what was sealed
+      if (!["carriers.ts", "sealer.ts", join("sender", "json.ts")].includes(name)) assert.doesNotMatch(text(name), /JSON\.parse/, name); // of what was sealed or checked
     }
     const manifest = JSON.parse(readFileSync(join(process.cwd(), "package.json"), "utf8")) as object;
     assert.ok(!("dependencies" in manifest) && !("peerDependencies" in manifest));

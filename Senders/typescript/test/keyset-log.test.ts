@@ -19,7 +19,7 @@ describe("keyset-log-v1: accepted", () => {
       assert.equal(log.head.at, time(state.at, "at"));
       assert.deepEqual([...log.secrets], state.secrets ?? []);
       const keys = [...log.keys].map(([kid, { key, times, psk, lost }]) => [kid, {
-        algorithm: key === undefined ? "shared" : key.isPublisher ? "ed25519-publisher" : ["ed25519", "p256", "x25519", "xwing"][key.kind.suite], times, psk, lost }]);
+        algorithm: key === undefined ? "shared" : key.use === "publisher" ? "ed25519-publisher" : ["ed25519", "p256", "x25519", "xwing"][key.kind.suite], times, psk, lost }]);
       const expected = Object.entries(state.keys as Record<string, Record<string, unknown>>).map(([kid, key]) => [kid, {
         algorithm: key["algorithm"], psk: key["psk"] === true, lost: key["lost"] === true,
         times: Object.fromEntries(MOMENTS.filter((moment) => moment in key).map((moment) => [moment, time(key[moment], moment)])) }]);

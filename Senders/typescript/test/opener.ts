@@ -27,8 +27,9 @@ export function dhP256(secret: Buffer, publicKey: Buffer): Buffer {
   return pair.computeSecret(publicKey);
 }
 
-function decapsulate({ kind, secret, publicKey }: Key, enc: Buffer): Buffer {
-  if (secret === undefined) throw new Error("a private key is needed");
+function decapsulate({ kind, secret: object, publicKey }: Key, enc: Buffer): Buffer {
+  if (object === undefined) throw new Error("a private key is needed");
+  const secret = object.export();
   if (kind.suite === 1) return encapsulation(P256_SUITE.kem, dhP256(secret, enc), enc, publicKey).sharedSecret;
   if (kind.suite === 2) return encapsulation(X25519_SUITE.kem, dhX25519(secret, enc), enc, publicKey).sharedSecret;
   const seed = createHash("shake256", { outputLength: 96 }).update(secret).digest();
@@ -43,11 +44,11 @@ function decapsulate({ kind, secret, publicKey }: Key, enc: Buffer): Buffer {
 /** The key and nonce of the AEAD for a sealed message. */
 export function aeadOf(key: Key, info: Buffer, header: Buffer): { key: Buffer; nonce: Buffer } {
   if (key.kind.suite === 4) {
-    const okm = Buffer.from(hkdfSync("sha256", key.secret ?? Buffer.alloc(0), header, info, 44));
+    const okm = Buffer.from(hkdfSync("sha256", key.secret?.export() ?? Buffer.alloc(0), header, info, 44));
     return { key: okm.subarray(0, 32), nonce: okm.subarray(32) };
   }
   const suite = SUITES[key.kind.suite as 1 | 2 | 3];
-  const psk = key.psk && { secret: key.psk, id: Buffer.from(key.kid, "latin1") };
+  const psk = key.psk && { secret: key.psk.export(), id: Buffer.from(key.kid, "latin1") };
   return keySchedule(suite, decapsulate(key, header), info, psk);
 }
 
@@ -65,7 +66,7 @@ export function openAead({ key, nonce }: { key: Buffer; nonce: Buffer }, ct: Buf
 /** The message, or undefined if it is undecryptable. */
 export function openMessage(key: Key, sender: Key | undefined, topic: string, sealed: Buffer, isChallenge = false): Buffer | undefined {
   const info = contextInfo({ topic, to: key, signer: sender }, isChallenge);
-  const size = key.kind.cipher?.headerSize ?? 0;
+  const size = key.kind.headerSize;
   let aead: { key: Buffer; nonce: Buffer };
   try {
     aead = aeadOf(key, info, sealed.subarray(0, size));

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHash, createHmac, timingSafeEqual, type KeyObject } from "node:crypto";
 
 const TAG = 16;
 export const NONE: Buffer = Buffer.alloc(0);
@@ -16,7 +16,7 @@ export const lp16 = (text: string): Buffer => Buffer.concat([u16(Buffer.byteLeng
 export const sha256 = (...parts: Buffer[]): Buffer => createHash("sha256").update(Buffer.concat(parts)).digest();
 
 /** HMAC-SHA256 */
-export const hmac = (key: Buffer, ...parts: Buffer[]): Buffer =>
+export const hmac = (key: Buffer | KeyObject, ...parts: Buffer[]): Buffer =>
   createHmac("sha256", key).update(Buffer.concat(parts)).digest();
 
 /** HKDF-Expand of RFC 5869 section 2.3, with SHA-256. */

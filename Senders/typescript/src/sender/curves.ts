@@ -1,8 +1,8 @@
 import { createECDH, createPrivateKey, createPublicKey, ECDH, sign, type KeyObject } from "node:crypto";
-import { once } from "./bytes.js";
+import { NONE, once } from "./bytes.js";
 import { refuse } from "./errors.js";
 import { encapsulation, type Ciphersuite, type Encapsulation } from "./hpke.js";
-import { hpkeCipher, type Key, type KeyKind } from "./key.js";
+import { hpkeSeal, type Key, type KeyKind } from "./key.js";
 
 const CURVE = "prime256v1"; // OpenSSL's name of P-256
 /** DHKEM(P-256, HKDF-SHA256), HKDF-SHA256, AES-256-GCM */
@@ -22,12 +22,14 @@ export function encapsulateP256(publicKey: Buffer, ephemeral?: ECDH): Encapsulat
 
 /** Suite 1. A serialised key is the uncompressed point, 65 bytes. */
 export const P256: KeyKind = {
+  use: "recipient",
   names: { kty: "EC", crv: "P-256", alg: "HPKE-7" },
   suite: 1,
   parts: { x: 32, y: 32 },
   prefix: Buffer.of(4),
   secret: "d",
-  cipher: hpkeCipher(P256_SUITE, 65, (publicKey) => encapsulateP256(publicKey)),
+  headerSize: 65,
+  seal: hpkeSeal(P256_SUITE, (publicKey) => encapsulateP256(publicKey)),
   check: (publicKey) => void ECDH.convertKey(publicKey, CURVE),
   publicOf(secret) {
     const pair = createECDH(CURVE);
@@ -38,12 +40,16 @@ export const P256: KeyKind = {
 
 /** Keys that sign. */
 export const ED25519: KeyKind = {
+  use: "sender",
   names: { kty: "OKP", crv: "Ed25519", alg: "Ed25519" },
   suite: 0,
   parts: { x: 32 },
+  prefix: NONE,
   secret: "d",
   check: checkEd25519,
   publicOf: (secret) => publicOkp(privateOkp("Ed25519", secret)),
+  headerSize: 0,
+  seal: ({ kid }) => refuse("wrongKind", `key ${kid} is a sender's: nothing is sealed to it`),
 };
 
 /** The kinds of keys of the level `sender`. */
@@ -59,8 +65,8 @@ export function privateOkp(crv: "X25519" | "Ed25519", secret: Buffer): KeyObject
 export const publicOkp = (key: KeyObject): Buffer =>
   Buffer.from(createPublicKey(key).export({ format: "jwk" }).x ?? "", "base64url");
 
-const signingKey = once((key: Key) =>
-  privateOkp("Ed25519", key.secret ?? refuse("wrongKind", `key ${key.kid} is public`)),
+const signingKey = once(({ kid, secret }: Key) =>
+  privateOkp("Ed25519", secret?.export() ?? refuse("wrongKind", `key ${kid} is public`)),
 );
 
 /** Ed25519, RFC 8032, pure. */

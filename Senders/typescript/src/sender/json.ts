@@ -6,12 +6,7 @@ export type Text = string | Uint8Array;
 
 const MAX_DEPTH = 64; // the root is depth 1
 const MAX_BYTES = 4 * 2 ** 20;
-const SPACE = /[ \t\n\r]*/y;
-const STRING = /"[^"\\\0-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\0-\x1f]*)*"/y;
-const SCALAR = /true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
-const ESCAPE = /\\(?:u(....)|(.))/g;
-const SHORT: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
-const WORDS = new Map<string, null | boolean>(Object.entries({ null: null, true: true, false: false }));
+const TOKEN = /[{}[\]:,]|"[^"\\]*(?:\\.[^"\\]*)*"|[^\s{}[\]:,"]+/g;
 export const LONE_SURROGATE = /[\ud800-\udfff]/u; // with the flag u, a pair is one character
 
 /** A number as its token: to convert it could change it. */
@@ -47,9 +42,17 @@ export class JsonObject extends Map<string, Json> {
  * unescaped; invalid UTF-8, a byte order mark, a lone surrogate; a depth over 64; more than white space behind the root;
  * what is over the limits.
  */
-export function readObject(text: Text, maxBytes = MAX_BYTES, maxValues = Infinity): JsonObject {
-  if (Buffer.byteLength(text) > maxBytes) return refuse("malformed", `it has more than ${maxBytes} bytes`);
-  const root = new Reader(typeof text === "string" ? text : decoded(text), maxValues).root();
+export function readObject(given: Text, maxBytes = MAX_BYTES, maxValues = Infinity): JsonObject {
+  if (Buffer.byteLength(given) > maxBytes) return refuse("malformed", `it has more than ${maxBytes} bytes`);
+  const text = typeof given === "string" ? given : decoded(given);
+  if (LONE_SURROGATE.test(text)) refuse("malformed", "it has a lone surrogate");
+  try {
+    JSON.parse(text); // knows the grammar, and accepts what the reader refuses
+  } catch {
+    return refuse("malformed", "it isn't JSON"); // the error may quote a value
+  }
+  const reader = new Reader(text, maxValues);
+  const root = reader.value(reader.next(), 1);
   return root instanceof JsonObject ? root : refuse("malformed", "the root isn't a JSON object");
 }
 
@@ -74,86 +77,60 @@ export function decoded(bytes: Uint8Array): string {
   }
 }
 
+/** Takes a text apart whose grammar is right. */
 class Reader {
-  #at = 0;
+  #end = 0;
 
   constructor(
     readonly text: string,
     private valuesLeft: number,
   ) {}
 
-  root(): Json {
-    if (LONE_SURROGATE.test(this.text)) this.#fail("there is a lone surrogate");
-    this.#token(SPACE);
-    const root = this.#value(1);
-    this.#token(SPACE);
-    return this.#at === this.text.length ? root : this.#fail("there is more than white space behind the value");
+  /** Moves past the next token, and past the white space before it. */
+  next(): string {
+    TOKEN.lastIndex = this.#end;
+    const token = TOKEN.exec(this.text)?.[0] ?? refuse("malformed", "it isn't JSON");
+    this.#end = TOKEN.lastIndex;
+    return token;
   }
 
-  #fail(reason: string): never {
-    return refuse("malformed", `${reason}, at character ${this.#at}`);
-  }
-
-  /** What a sticky expression matches here, which it moves past. */
-  #token(expression: RegExp): string | undefined {
-    const start = (expression.lastIndex = this.#at);
-    if (!expression.test(this.text)) return undefined;
-    this.#at = expression.lastIndex;
-    return this.text.slice(start, this.#at);
-  }
-
-  #value(depth: number): Json {
+  /** The value that begins with a token. */
+  value(token: string, depth: number): Json {
     this.valuesLeft -= 1;
-    if (this.valuesLeft < 0) this.#fail("there are too many values");
-    const first = this.text.charAt(this.#at);
-    if (first === '"') return this.#string();
-    if ((first === "{" || first === "[") && depth > MAX_DEPTH) this.#fail(`values are nested deeper than ${MAX_DEPTH}`);
-    if (first === "{") return this.#object(depth);
-    if (first === "[") return this.#items("]", () => this.#value(depth + 1));
-    const token = this.#token(SCALAR) ?? this.#fail("there is no JSON value");
-    return WORDS.get(token) ?? (token === "null" ? null : new JsonNumber(token));
+    if (this.valuesLeft < 0) refuse("malformed", "it has too many values");
+    if (token === "{" || token === "[") {
+      if (depth > MAX_DEPTH) refuse("malformed", `values are nested deeper than ${MAX_DEPTH}`);
+      return token === "{" ? this.#object(depth) : this.#array(depth);
+    }
+    if (token.startsWith('"')) return stringOf(token);
+    return /^[-0-9]/.test(token) ? new JsonNumber(token) : (JSON.parse(token) as boolean | null);
   }
 
-  #string(): string {
-    const token = this.#token(STRING)?.slice(1, -1) ?? this.#fail("there is no JSON string");
-    if (!token.includes("\\")) return token;
-    const text = token.replace(ESCAPE, (_, hex: string | undefined, short: string) =>
-      hex === undefined ? (SHORT[short] ?? short) : String.fromCharCode(parseInt(hex, 16)),
-    );
-    return LONE_SURROGATE.test(text) ? this.#fail("there is a string with a lone surrogate") : text;
+  #array(depth: number): Json[] {
+    const items: Json[] = [];
+    for (let token = this.next(); token !== "]"; token = this.next()) {
+      if (token !== ",") items.push(this.value(token, depth + 1));
+    }
+    return items;
   }
 
   #object(depth: number): JsonObject {
     const object = new JsonObject(this.text);
-    this.#items("}", () => {
-      const name = this.#string();
-      if (object.has(name)) this.#fail("there is an object with two members of one name");
-      this.#next(":");
-      const start = this.#at;
-      object.set(name, this.#value(depth + 1)).spans.set(name, [start, this.#at]);
-    });
+    for (let token = this.next(); token !== "}"; token = this.next()) {
+      if (token === ",") continue;
+      const name = stringOf(token);
+      if (object.has(name)) refuse("malformed", "it has an object with two members of one name");
+      this.next(); // the colon
+      const first = this.next();
+      const start = this.#end - first.length;
+      object.set(name, this.value(first, depth + 1)).spans.set(name, [start, this.#end]);
+    }
     return object;
   }
+}
 
-  /** What `read` returns for each element, from the opening bracket to the closing one. */
-  #items<T>(closing: string, read: () => T): T[] {
-    const items: T[] = [];
-    this.#at += 1;
-    this.#token(SPACE);
-    if (this.text.charAt(this.#at) === closing) this.#at += 1;
-    else
-      do items.push(read());
-      while (this.#next(`,${closing}`) !== closing);
-    return items;
-  }
-
-  /** Moves behind the next character, which must be one of `expected`, and behind the white space around it, but not behind an end. */
-  #next(expected: string): string {
-    this.#token(SPACE);
-    const found = this.text.charAt(this.#at);
-    if (found === "" || !expected.includes(found)) this.#fail("there is another character than expected");
-    this.#at += 1;
-    if (found === "," || found === ":") this.#token(SPACE);
-    return found;
-  }
+function stringOf(token: string): string {
+  if (!token.includes("\\")) return token.slice(1, -1);
+  const text = JSON.parse(token) as string;
+  return LONE_SURROGATE.test(text) ? refuse("malformed", "it has a lone surrogate") : text;
 }

@@ -1,7 +1,7 @@
-import { ascii, b64, lp16, u8 } from "./bytes.js";
+import { ascii, b64, hmac, lp16, sha256, u8 } from "./bytes.js";
 import { signEd25519 } from "./curves.js";
 import { refuse } from "./errors.js";
-import { type Cipher, type Key } from "./key.js";
+import { type Key } from "./key.js";
 import { APNS, frameOf, type Place } from "./outer.js";
 import { messageOf, type Header, type InnerPayload } from "./payload.js";
 
@@ -26,9 +26,6 @@ export function readTopic(topic: unknown): string {
   return refuse("invalidTopic", "the topic isn't a bundle identifier: 1 to 155 characters of A-Z, a-z, 0-9, . and -");
 }
 
-const cipherOf = ({ kid, kind }: Key): Cipher =>
-  kind.cipher ?? refuse("wrongKind", `key ${kid} is a sender's: nothing is sealed to it`);
-
 /**
  * info    = "pushcrypt/1" ‖ 0x00 ‖ u8(suite) ‖ u8(profile) ‖ lp16(kid) ‖ lp16(skid or empty) ‖ lp16(topic)     (PROTOCOL section 4)
  * profile = bit 0 psk, bit 1 signed, bit 2 challenge
@@ -39,16 +36,20 @@ export function contextInfo({ topic, to, signer }: Parties, isChallenge: boolean
   return Buffer.concat([...head, lp16(to.kid), lp16(signer?.kid ?? ""), lp16(topic)]);
 }
 
+/** R, which names the recipient. */
+export const identityOf = ({ use, secret, publicKey }: Key): Buffer =>
+  use === "shared" && secret !== undefined ? hmac(secret, ascii("pushcrypt/1 recipient")) : sha256(publicKey);
+
 /** The text that is signed: "pushcrypt/1 signature" ‖ 0x00 ‖ info ‖ R ‖ message */
 export const signedText = (to: Key, info: Buffer, message: Buffer): Buffer =>
-  Buffer.concat([ascii("pushcrypt/1 signature\0"), info, cipherOf(to).identify(to), message]);
+  Buffer.concat([ascii("pushcrypt/1 signature\0"), info, identityOf(to), message]);
 
 /** The bytes of `sealed`: enc or salt ‖ ct, whose plaintext is [signature(64) ‖] message. */
 export function sealEnvelope(parties: Parties, message: Buffer, isChallenge = false): Buffer {
   const { to, signer } = parties;
   const info = contextInfo(parties, isChallenge);
   const signature = signer === undefined ? [] : [signEd25519(signer, signedText(to, info, message))];
-  return cipherOf(to).seal(to, info, Buffer.concat([...signature, message]));
+  return to.kind.seal(to, info, Buffer.concat([...signature, message]));
 }
 
 /** A multiple of bytes, as much as fits, or not at all. */
@@ -79,7 +80,7 @@ export function prepare(parties: Parties, { payload, header, aps, place = APNS, 
   const message = messageOf(payload, header);
   const [head, tail] = frameOf(aps, to.kid, signer?.kid, place);
   const frame = Buffer.byteLength(head) + tail.length;
-  const overhead = cipherOf(to).headerSize + TAG_SIZE + (signer === undefined ? 0 : SIGNATURE_SIZE);
+  const overhead = to.kind.headerSize + TAG_SIZE + (signer === undefined ? 0 : SIGNATURE_SIZE);
   // ⌊3 (l − f) / 4⌋ − header − 16 − (64 if signed)                                                         (PROTOCOL section 5)
   const capacity = Math.floor((3 * (limit - frame)) / 4) - overhead;
   const excess = Math.max(0, message.length - capacity);
