@@ -67,7 +67,7 @@ func (a Attachment) check() {
 type SealedBlob struct {
 	// Data is what to upload.
 	Data      []byte
-	reference *Reference // A pointer, so that fmt prints no secret.
+	reference hidden[Reference]
 }
 
 // SealFile encrypts a file under a fresh key.
@@ -84,7 +84,7 @@ func SealPayload(payload any) (blob *SealedBlob, err error) {
 func newBlob(purpose byte, plaintext []byte) *SealedBlob {
 	key := random(32)
 	data := sealBlob(key, purpose, plaintext)
-	return &SealedBlob{data, &Reference{"", base64Of(key), int64(len(plaintext)), base64Of(digest(data))}}
+	return &SealedBlob{data, hide(Reference{"", base64Of(key), int64(len(plaintext)), base64Of(digest(data))})}
 }
 
 // sealBlob makes "PCB1" and the chunks. A second blob under one key would have the same nonces.
@@ -106,7 +106,7 @@ func sealBlob(key []byte, purpose byte, plaintext []byte) []byte {
 
 // Reference returns the reference to the blob at its https address.
 func (b *SealedBlob) Reference(url string) Reference {
-	reference := *b.reference
+	reference := b.reference()
 	reference.URL = url
 	return reference
 }

@@ -36,7 +36,7 @@ func (s *Sealer) Challenge(upload *Registration, host string) (challenge []byte,
 	if bound.signer != nil {
 		members["skid"] = bound.signer.kid
 	}
-	code := possessionCode(nonce, host, id, *upload.record)
+	code := possessionCode(nonce, host, id, upload.record())
 	return write(members), &PendingRegistration{id, upload, digest(code), now.Unix()}, nil
 }
 
@@ -46,8 +46,8 @@ func possessionCode(nonce []byte, host, id string, record []byte) []byte {
 
 // MarshalJSON writes what a column of a database stores, as the other implementations do.
 func (p *PendingRegistration) MarshalJSON() ([]byte, error) {
-	key := p.registration.recipient.key
-	stored := map[string]any{"version": 1, "kid": key.kid, "hasPSK": key.psk != nil, "record": string(*p.registration.record)}
+	key := p.registration.recipient.key()
+	stored := map[string]any{"version": 1, "kid": key.kid, "hasPSK": key.psk != nil, "record": string(p.registration.record())}
 	return json.Marshal(map[string]any{
 		"version": 1, "id": p.ID, "registration": stored, "codeDigest": base64Of(p.codeDigest), "challengedAt": p.challengedAt,
 	})
@@ -61,7 +61,7 @@ func (p *PendingRegistration) UnmarshalJSON(text []byte) (err error) {
 	root.integer("version", 1, 1)
 	stored.integer("version", 1, 1)
 	registration := must(ReadRegistration([]byte(stored.string("record"))))
-	hasPSK := registration.recipient.key.psk != nil
+	hasPSK := registration.recipient.key().psk != nil
 	require(hasPSK || stored.get("hasPSK") != true, "pskMissing", "the stored record has lost its psk")
 	require(stored.get("kid") == registration.KeyID() && stored.get("hasPSK") == hasPSK, "", "the record was replaced")
 	*p = PendingRegistration{challengeID(root, "id"), registration, root.bytes("codeDigest", hashSize), root.integer("challengedAt", 0, maxInteger)}

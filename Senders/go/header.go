@@ -59,5 +59,5 @@ func messageID(campaign string, to *key) string {
 // MessageID returns the id of a campaign's push to this key, to take it back. Errors: invalidOption.
 func (r *Recipient) MessageID(campaign string) (id string, err error) {
 	defer catch(&err, "invalidOption", "the campaign")
-	return messageID(campaign, r.key), nil
+	return messageID(campaign, r.key()), nil
 }

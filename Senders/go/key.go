@@ -141,15 +141,20 @@ func (k *key) publicHalf(psk []byte) *key {
 	return &half
 }
 
+// hidden holds a secret. fmt prints a function as its address, with every verb; it follows pointers with a verb that doesn't fit.
+type hidden[T any] func() T
+
+func hide[T any](secret T) hidden[T] { return func() T { return secret } }
+
 // Recipient is the key of one installation of the app, to which a sender seals. It never changes, and has no private key.
 type Recipient struct {
-	key *key // A pointer, so that fmt prints no secret.
+	key hidden[*key]
 }
 
 func newRecipient(k *key) *Recipient {
 	isOpen := k.suite > 0 && (k.secret == nil || k.keyType == shared)
 	require(isOpen, "wrongKind", "key %s is private, and only its owner may have it; or it signs, and nothing is sealed to it", k.kid)
-	return &Recipient{k}
+	return &Recipient{hide(k)}
 }
 
 // ReadRecipient reads a public, a shared or a device key: a JWK, or a set of one. Read an app's upload with [ReadRegistration].
@@ -160,10 +165,10 @@ func ReadRecipient(record []byte) (to *Recipient, err error) {
 }
 
 // KeyID returns the id of the key, 11 characters.
-func (r *Recipient) KeyID() string { return r.key.kid }
+func (r *Recipient) KeyID() string { return r.key().kid }
 
 // Suite returns the suite of messages to the key, 1 to 4.
-func (r *Recipient) Suite() int { return r.key.suite }
+func (r *Recipient) Suite() int { return r.key().suite }
 
 // Signer gives the key that signs at a time: a [SenderKey], a [Keyset] or a [KeysetWatcher].
 type Signer interface {
@@ -172,12 +177,12 @@ type Signer interface {
 
 // SenderKey is a sender's private key, Ed25519, which signs messages. It never changes.
 type SenderKey struct {
-	key *key // A pointer, so that fmt prints no secret.
+	key hidden[*key]
 }
 
 func newSenderKey(k *key) *SenderKey {
 	require(k.kind() == "sender" && k.secret != nil, "wrongKind", "key %s isn't a sender's private key", k.kid)
-	return &SenderKey{k}
+	return &SenderKey{hide(k)}
 }
 
 // ReadSenderKey reads a private JWK, or a set of one. Errors: wrongKind, and those of [ReadKeyset].
@@ -187,7 +192,7 @@ func ReadSenderKey(record []byte) (signer *SenderKey, err error) {
 }
 
 // KeyID returns the id of the key, 11 characters.
-func (s *SenderKey) KeyID() string { return s.key.kid }
+func (s *SenderKey) KeyID() string { return s.key().kid }
 
 // SenderKeyAt returns the key itself.
 func (s *SenderKey) SenderKeyAt(time.Time) (*SenderKey, error) { return s, nil }

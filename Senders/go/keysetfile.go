@@ -36,8 +36,8 @@ type KeysetOptions struct {
 
 // KeysetFile is a keyset that was read: its log and its keys.
 type KeysetFile struct {
-	log      *keysetLog
-	material []*key
+	log  *keysetLog
+	keys *Keyset
 }
 
 // ReadKeysetFile reads a keyset (docs/keyset-log.md). The context ends the wrap command.
@@ -79,21 +79,7 @@ func (f *KeysetFile) ID() string { return f.log.id }
 func (f *KeysetFile) Head() Point { return f.log.head }
 
 // Keyset returns the keys with their times, without the private halves of recipients' keys.
-func (f *KeysetFile) Keyset() *Keyset {
-	var entries []*entry
-	for _, one := range f.material {
-		times := maps.Clone(f.log.keys[one.kid].times)
-		if times.has("revokedAt") {
-			// A revocation counts at once, also if its time is to come.
-			times["revokedAt"] = min(times["revokedAt"], f.log.at)
-		}
-		if one.isPair() {
-			one = one.publicHalf(one.psk)
-		}
-		entries = append(entries, &entry{one, times, one.psk != nil})
-	}
-	return newKeyset(f.log.kind, f.log.head.N, f.log.at, entries)
-}
+func (f *KeysetFile) Keyset() *Keyset { return f.keys }
 
 // parseKeyset reads the rows. The function gives the keyset key that the locks wrap.
 func parseKeyset(data []byte, unlock func(locks []*object) []byte, hasSecret bool) *KeysetFile {
@@ -118,7 +104,7 @@ func parseKeyset(data []byte, unlock func(locks []*object) []byte, hasSecret boo
 			require(isWhole, "wrongDigest", "the digest isn't that of the rows and the keys")
 			require(!hasSecret, "notEncrypted", "the keys are in clear, although a command was given")
 		}
-		file.takeMaterial(last.list("keys", 0, maxKeyset))
+		file.takeKeys(last.list("keys", 0, maxKeyset))
 	})
 	return file
 }
@@ -171,8 +157,9 @@ func openEnc(key, sealed, aad []byte) []byte {
 	return text
 }
 
-// takeMaterial takes the private key of every key of the log that has material, and no other.
-func (f *KeysetFile) takeMaterial(jwks []any) {
+// takeKeys takes the private key of every key of the log that has material, and no other.
+func (f *KeysetFile) takeKeys(jwks []any) {
+	var entries []*entry
 	missing := maps.Clone(f.log.keys)
 	maps.DeleteFunc(missing, func(_ string, logged *loggedKey) bool { return logged.isLost || logged.times.has("destroyedAt") })
 	for _, jwk := range jwks {
@@ -182,9 +169,17 @@ func (f *KeysetFile) takeMaterial(jwks []any) {
 		isSame := logged != nil && k.secret != nil && (k.psk != nil) == logged.hasPSK && (k.keyType == shared) == (logged.key == nil)
 		isSame = isSame && (logged.key == nil || logged.key.equal(k.publicHalf(nil)))
 		require(isSame, "otherKeys", "key %s isn't that of the log, lacks a secret, or is there twice", k.kid)
-		f.material = append(f.material, k)
+		if k.isPair() {
+			k = k.publicHalf(k.psk)
+		}
+		times := maps.Clone(logged.times)
+		if times.has("revokedAt") {
+			times["revokedAt"] = min(times["revokedAt"], f.log.at) // A revocation counts at once, also if its time is to come.
+		}
+		entries = append(entries, &entry{k, times, logged.hasPSK})
 	}
 	require(len(missing) == 0, "otherKeys", "a key is missing")
+	f.keys = newKeyset(f.log.kind, f.log.head.N, f.log.at, entries)
 }
 
 // readRecord reads a key record without members that key records don't have. Of its codes, only kidMismatch is one of a log.

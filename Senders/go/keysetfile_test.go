@@ -9,7 +9,6 @@ import (
 	"math/bits"
 	"slices"
 	"testing"
-	"time"
 )
 
 // scrypt is RFC 7914. The standard library has none, so the package can't open these files; tests can.
@@ -231,17 +230,4 @@ func TestAKeysetFileOfMoreThan4MiBOrOfOtherBytesThanUTF8IsRefused(t *testing.T) 
 	wantCode(t, "4 MiB and a byte", "tooLarge", caught(func() { parseKeyset(bytes.Repeat([]byte("\n"), maxKeyset+1), nil, false) }))
 	wantCode(t, "no UTF-8", "malformed", caught(func() { parseKeyset([]byte("{\"\xff\":1}\n{}\n"), nil, false) }))
 	wantCode(t, "nothing", "incomplete", caught(func() { parseKeyset(nil, nil, false) }))
-}
-
-func TestTheRevocationOfAKeysetCountsAtOnce(t *testing.T) {
-	at := int64(1_800_000_000)
-	signer := testSigner(t).key
-	file := &KeysetFile{&keysetLog{kind: "sender", at: at, keys: map[string]*loggedKey{
-		signer.kid: {signer, times{"activatesAt": 0, "revokedAt": at + 1_000}, false, false},
-	}}, []*key{signer}}
-	_, err := file.Keyset().SenderKeyAt(time.Unix(at, 0))
-	wantCode(t, "a revocation to come", "noKeySeals", err)
-	if file.log.keys[signer.kid].times["revokedAt"] != at+1_000 {
-		t.Error("the log was changed")
-	}
 }

@@ -20,7 +20,7 @@ const (
 // Registration is what an app uploads so that a backend can seal to it (docs/registration.md). It is a secret like a password.
 type Registration struct {
 	recipient *Recipient
-	record    *[]byte // A pointer, so that fmt prints no secret.
+	record    hidden[[]byte]
 }
 
 // ReadRegistration reads the body of an upload, or what was stored of it. Demand both of apps that use the library's DeviceIdentity
@@ -31,13 +31,13 @@ func ReadRegistration(record []byte, demands ...Demand) (registration *Registrat
 	require(len(record) <= maxRecord, "tooLarge", "the record has more than 4,096 bytes")
 	record = slices.Clone(record)
 	to := newRecipient(readKey(parse(record, false), true))
-	require(to.key.provesSender() || !slices.Contains(demands, RequirePSK), "pskMissing", "key %s has no psk", to.KeyID())
-	require(to.key.isPair() || !slices.Contains(demands, RequireAsymmetric), "notAsymmetric", "key %s is shared", to.KeyID())
-	return &Registration{to, &record}, nil
+	require(to.key().provesSender() || !slices.Contains(demands, RequirePSK), "pskMissing", "key %s has no psk", to.KeyID())
+	require(to.key().isPair() || !slices.Contains(demands, RequireAsymmetric), "notAsymmetric", "key %s is shared", to.KeyID())
+	return &Registration{to, hide(record)}, nil
 }
 
 // Record returns the upload, byte for byte. Store it with the account and the device token.
-func (r *Registration) Record() []byte { return slices.Clone(*r.record) }
+func (r *Registration) Record() []byte { return slices.Clone(r.record()) }
 
 // Recipient returns the key to seal to.
 func (r *Registration) Recipient() *Recipient { return r.recipient }
@@ -64,16 +64,16 @@ type Change struct {
 // have lost the suite of its key. Errors: conflict, otherAccount, suiteTooLow.
 func (upload Row) Storing(rows []Row, isProven, allowsLowerSuite bool) (change *Change, err error) {
 	defer catch(&err, "malformed", "the upload")
-	kid, own := upload.Registration.KeyID(), upload.Registration.recipient.key
+	kid, own := upload.Registration.KeyID(), upload.Registration.recipient.key()
 	change = &Change{IsWritten: true}
 	for _, row := range rows {
-		stored, moved := row.Registration.recipient.key, row
+		stored, moved := row.Registration.recipient.key(), row
 		if stored.kid == kid {
 			// An attacker can make two keys with one kid of 64 bits.
 			require(stored.equal(own), "conflict", "another key with the id %s is stored; it is never replaced", kid)
 			require(isProven || row.Account == upload.Account, "otherAccount", "key %s belongs to another account", kid)
 			moved.Registration = upload.Registration
-			change.IsWritten = moved != upload || !bytes.Equal(*row.Registration.record, *upload.Registration.record)
+			change.IsWritten = moved != upload || !bytes.Equal(row.Registration.record(), upload.Registration.record())
 		} else if row.DeviceToken == upload.DeviceToken {
 			// The row of another account doesn't count: its user could keep the device's next user from registering.
 			isLower := row.Account == upload.Account && rank(own.suite) < rank(stored.suite)

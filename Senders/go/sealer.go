@@ -49,13 +49,13 @@ func NewUnsignedSealer(topic string) (sealer *Sealer, err error) {
 // bind returns what a message at a time is bound to.
 func (s *Sealer) bind(to *Recipient, now time.Time, isChallenge bool) (binding, error) {
 	if s.signer == nil {
-		return binding{to.key, nil, s.topic, isChallenge}, nil
+		return binding{to.key(), nil, s.topic, isChallenge}, nil
 	}
 	signer, err := s.signer.SenderKeyAt(now)
 	if err != nil {
 		return binding{}, err
 	}
-	return binding{to.key, signer.key, s.topic, isChallenge}, nil
+	return binding{to.key(), signer.key(), s.topic, isChallenge}, nil
 }
 
 // Seal encrypts a payload: the bytes or the text of a JSON object with aps, which stay byte for byte, or a value that encoding/json
@@ -76,7 +76,7 @@ func (s *Sealer) Seal(payload any, to *Recipient, placeholder Placeholder, optio
 	require(!setsBadge, "invalidPayload", "the payload sets the badge, and WithBadgeAdd adds to it")
 	chosen.header.ID = base64Of(random(idSize))
 	if chosen.campaign != nil {
-		chosen.header.ID = messageID(*chosen.campaign, to.key)
+		chosen.header.ID = messageID(*chosen.campaign, bound.to)
 	}
 	chosen.header.IssuedAt, chosen.header.ExpiresAt = now.Unix(), now.Unix()+chosen.lifetime
 	require(now.Unix() >= 0 && chosen.header.ExpiresAt <= maxInteger, "", "the clock's time can't be represented")

@@ -11,10 +11,10 @@ func encryptShared(to *key, info, salt, plaintext []byte) []byte {
 // and never used again (section 3). Errors: invalidDeviceID, wrongKind.
 func (r *Recipient) ForDevice(id string) (device *Recipient, err error) {
 	defer catch(&err, "malformed", "the device id")
-	require(r.key.isMaster(), "wrongKind", "only a shared key that isn't a device's derives keys of devices")
+	require(r.key().isMaster(), "wrongKind", "only a shared key that isn't a device's derives keys of devices")
 	require(nameForm.MatchString(id), "invalidDeviceID", "a device id has 1 to 64 characters of A-Z, a-z, 0-9, _ and -")
-	info := join(label(" device"), lp16(r.key.kid), lp16(id))
-	k := &key{keyType: shared, kid: r.key.kid, device: id, secret: expand(mac(nil, r.key.secret), info, 32)}
+	info := join(label(" device"), lp16(r.key().kid), lp16(id))
+	k := &key{keyType: shared, kid: r.key().kid, device: id, secret: expand(mac(nil, r.key().secret), info, 32)}
 	k.prepare()
 	return newRecipient(k), nil
 }

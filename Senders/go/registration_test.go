@@ -1,0 +1,153 @@
+package pushcrypt
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+	"time"
+)
+
+func demandsOf(one *object) (demands []Demand) {
+	for _, name := range one.list("requiring", 0, 2) {
+		demands = append(demands, map[any]Demand{"psk": RequirePSK, "asymmetric": RequireAsymmetric}[name])
+	}
+	return demands
+}
+
+func TestRegistrationsAreReadOrRefusedWithTheCodeOfTheVectors(t *testing.T) {
+	each(t, vectors(t, "sender-refusals-v1.json"), "register", func(t *testing.T, one *object) {
+		registration, err := ReadRegistration([]byte(one.string("record")), demandsOf(one)...)
+		want, _ := one.get("failure").(string)
+		wantCode(t, "register", want, err)
+		if err == nil && string(registration.Record()) != one.string("record") {
+			t.Error("the record was changed")
+		}
+	})
+}
+
+func rowOf(t *testing.T, value any) Row {
+	one := value.(*object)
+	environment, _ := one.get("environment").(string)
+	return Row{ok[*Registration](t)(ReadRegistration([]byte(one.string("record")))), one.string("account"), one.string("deviceToken"), environment}
+}
+
+func TestAnUploadReplacesTheRowsOfTheVectors(t *testing.T) {
+	each(t, vectors(t, "sender-refusals-v1.json"), "store", func(t *testing.T, one *object) {
+		var stored []Row
+		for _, row := range one.list("stored", 0, 100) {
+			stored = append(stored, rowOf(t, row))
+		}
+		change, err := rowOf(t, one.get("upload")).Storing(stored, one.get("isProven") == true, one.get("allowsLowerSuite") == true)
+		want, _ := one.get("failure").(string)
+		wantCode(t, "store", want, err)
+		if err != nil {
+			return
+		}
+		var removed []string
+		for _, kid := range one.list("removed", 0, 100) {
+			removed = append(removed, kid.(string))
+		}
+		if change.IsWritten != (one.get("isWritten") == true) || !slices.Equal(change.Removed, removed) {
+			t.Errorf("got %v", change)
+		}
+	})
+}
+
+func TestAChallengeIsMadeOrRefusedWithTheCodeOfTheVectors(t *testing.T) {
+	to := privateKeys(t)["p256 psk"]
+	each(t, vectors(t, "sender-refusals-v1.json"), "challenge", func(t *testing.T, one *object) {
+		want, _ := one.get("failure").(string)
+		registration, err := ReadRegistration([]byte(one.string("record")))
+		if err != nil {
+			wantCode(t, "record", want, err)
+			return
+		}
+		sealer := testSealer(t, true)
+		text, pending, err := sealer.Challenge(registration, one.string("host"))
+		wantCode(t, "challenge", want, err)
+		if err != nil {
+			return
+		}
+		challenge := parse(text, false)
+		bound := binding{to, testSigner(t).key(), testTopic, true}
+		nonce := ok[[]byte](t)(bound.open(challenge.bytes("sealed", 0)))
+		code := possessionCode(nonce, one.string("host"), challenge.string("registration"), registration.Record())
+		answer := write(map[string]string{"registration": pending.ID, "answer": base64Of(code)})
+		var stored PendingRegistration
+		if err := json.Unmarshal(ok[[]byte](t)(json.Marshal(pending)), &stored); err != nil {
+			t.Fatal(err)
+		}
+		confirmed := ok[*Registration](t)(stored.Confirm(answer, sealer.Now()))
+		if string(confirmed.Record()) != one.string("record") {
+			t.Error("another record")
+		}
+		if _, err := (binding{to, testSigner(t).key(), testTopic, false}).open(challenge.bytes("sealed", 0)); err == nil {
+			t.Error("a challenge opens as a push")
+		}
+	})
+}
+
+func TestAnswersAreConfirmedOrRefusedAsTheVectorsSay(t *testing.T) {
+	file := vectors(t, "possession-v1.json")
+	made := file.object("pending")
+	record := []byte(made.string("record"))
+	registration := ok[*Registration](t)(ReadRegistration(record))
+	pending := &PendingRegistration{made.string("registration"), registration, made.bytes("codeDigest", 32), made.integer("challengedAt", 0, maxInteger)}
+	code := possessionCode(made.bytes("nonce", 32), made.string("host"), pending.ID, record)
+	wantBytes(t, "codeDigest", pending.codeDigest, digest(code))
+	each(t, file, "answers", func(t *testing.T, one *object) {
+		confirmed, err := pending.Confirm([]byte(one.string("answer")), time.Unix(one.integer("at", 0, maxInteger), 0))
+		want, _ := one.get("failure").(string)
+		wantCode(t, "answer", want, err)
+		if err == nil && confirmed != registration {
+			t.Error("another registration")
+		}
+	})
+}
+
+func TestAPendingRegistrationWhoseRecordWasChangedIsRefused(t *testing.T) {
+	registration := ok[*Registration](t)(ReadRegistration(testRecord(t, "p256 psk")))
+	other := ok[*Registration](t)(ReadRegistration(testRecord(t, "p256")))
+	pending := &PendingRegistration{"id", registration, make([]byte, 32), 1}
+	members := map[string]any{}
+	if err := json.Unmarshal(ok[[]byte](t)(json.Marshal(pending)), &members); err != nil {
+		t.Fatal(err)
+	}
+	stored := members["registration"].(map[string]any)
+	stored["record"] = string(other.Record())
+	wantCode(t, "a record without psk", "pskMissing", new(PendingRegistration).UnmarshalJSON(write(members)))
+	stored["hasPSK"] = false
+	wantCode(t, "another kid or the same without psk", map[bool]string{true: "", false: "malformed"}[other.KeyID() == registration.KeyID()],
+		new(PendingRegistration).UnmarshalJSON(write(members)))
+	stored["kid"] = "AAAAAAAAAAA"
+	wantCode(t, "another kid", "malformed", new(PendingRegistration).UnmarshalJSON(write(members)))
+	members["version"] = 2
+	wantCode(t, "another version", "malformed", new(PendingRegistration).UnmarshalJSON(write(members)))
+}
+
+func TestReceiptsAreReadAsJSONAndAsAForm(t *testing.T) {
+	to := ok[*Recipient](t)(ReadRecipient(testRecord(t, "p256 psk")))
+	name := ok[*SealedPush](t)(testSealer(t, true).Seal(plainPayload, to, plainPlaceholder)).ReceiptName()
+	for _, body := range []string{
+		`{"id":"` + name + `","push":"é","outcome":"opened","time":5,"test":true,"x":1}`, " id=" + name,
+		"id=" + name + "&push=%C3%A9&outcome=opened&time=5&test=true&x=+",
+	} {
+		receipt, err := ReadReceipt([]byte(body))
+		if body[0] == ' ' {
+			wantCode(t, body, "malformed", err)
+			continue
+		}
+		want := Receipt{ID: name, Name: name, PushID: "é", Time: time.Unix(5, 0), IsSelfTest: true}
+		if err != nil || *receipt != want {
+			t.Errorf("want %v, got %v, %v", want, receipt, err)
+		}
+	}
+	failed := ok[*Receipt](t)(ReadReceipt([]byte(`{"id":"` + name + `-timedOut","push":"1","outcome":"timedOut","time":5,"kid":"AAAAAAAAAAA"}`)))
+	if failed.Failure != "timedOut" || failed.Name != name || failed.KeyID != "AAAAAAAAAAA" {
+		t.Errorf("got %v", failed)
+	}
+	for _, form := range []string{"", "&", "id", "a=1=2", "=1", "a=%", "a=%4g", "a=%FF", "a=1&a=2", "a=1&"} {
+		_, err := ReadReceipt([]byte(form + "&id=" + name + "&push=1&outcome=opened&time=5"))
+		wantCode(t, form, "malformed", err)
+	}
+}

@@ -1,0 +1,327 @@
+package pushcrypt
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+var plainPlaceholder = Placeholder{Title: "New message"}
+
+const plainPayload = `{"aps":{"alert":"Your results are in."}}`
+
+// optionsOf reads the options of sender-refusals-v1.json.
+func optionsOf(t *testing.T, one *object) (options []Option) {
+	for name, member := range one.members {
+		texts := func() (all []string) {
+			for _, item := range one.list(name, 0, 100) {
+				all = append(all, item.(string))
+			}
+			return all
+		}
+		integer := func() int { return int(one.integer(name, -maxInteger, maxInteger)) }
+		switch name {
+		case "limit":
+			options = append(options, WithLimit(integer()))
+		case "expiresAfter":
+			options = append(options, WithLifetime(time.Duration(integer())*time.Second))
+		case "campaign":
+			options = append(options, WithCampaign(one.string(name)))
+		case "exposed":
+			options = append(options, WithExposed(texts()...))
+		case "retract":
+			options = append(options, WithRetracted(texts()...))
+		case "badgeAdd":
+			options = append(options, WithBadgeAdd(integer()))
+		case "quiet":
+			options = append(options, WithQuiet())
+		case "minimumSuite":
+			options = append(options, WithMinimumSuite(integer()))
+		case "attachments":
+			var files []Attachment
+			if err := json.Unmarshal(one.raw(name), &files); err != nil {
+				t.Fatal(err)
+			}
+			options = append(options, WithAttachments(files...))
+		case "requiresDevice":
+			if member.value == false {
+				options = append(options, WithBareSharedKey())
+			}
+		default:
+			t.Fatalf("the option %s is unknown", name)
+		}
+	}
+	return options
+}
+
+func TestPushesAreSealedOrRefusedWithTheCodeOfTheVectors(t *testing.T) {
+	file := vectors(t, "sender-refusals-v1.json")
+	keys := privateKeys(t)
+	each(t, file, "seal", func(t *testing.T, one *object) {
+		name, isSigned := one.string("to"), one.get("isSigned") == true
+		to := ok[*Recipient](t)(ReadRecipient([]byte(file.object("records").string(name))))
+		var placeholder Placeholder
+		if err := json.Unmarshal(one.raw("placeholder"), &placeholder); err != nil {
+			t.Fatal(err)
+		}
+		options := optionsOf(t, one.object("options"))
+		if !one.object("options").has("requiresDevice") && name == "shared" {
+			options = append(options, WithBareSharedKey())
+		}
+		push, err := testSealer(t, isSigned).Seal(one.string("payload"), to, placeholder, options...)
+		want, _ := one.get("failure").(string)
+		wantCode(t, "seal", want, err)
+		if err != nil {
+			return
+		}
+		var signer *key
+		if isSigned {
+			signer = testSigner(t).key()
+		}
+		message := openPush(t, push, keys[name], signer)
+		end := message.members["pushcrypt"].start - len(`,"pushcrypt":`)
+		inner := string(message.text[:end]) + string(message.text[message.members["pushcrypt"].end:])
+		if strings.TrimRight(inner, " ") != strings.TrimRight(one.string("payload"), " ") {
+			t.Errorf("want %s, got %s", one.string("payload"), inner)
+		}
+	})
+}
+
+func TestAnAlertIsVisibleAsTheVectorsSay(t *testing.T) {
+	to := ok[*Recipient](t)(ReadRecipient(testRecord(t, "p256 psk")))
+	each(t, vectors(t, "alerts-v1.json"), "vectors", func(t *testing.T, one *object) {
+		want := map[bool]string{true: "", false: "invalidPayload"}[one.get("isVisible") == true]
+		_, err := testSealer(t, true).Seal(`{"aps":{"alert":`+one.string("alert")+`}}`, to, plainPlaceholder)
+		wantCode(t, one.string("alert"), want, err)
+	})
+	for _, listed := range vectors(t, "alerts-v1.json").list("invisible", 1, 100) {
+		var first, last rune
+		if count, _ := fmt.Sscanf(listed.(string), "%X-%X", &first, &last); count == 1 {
+			last = first
+		}
+		if !slices.Contains(invisible, [2]rune{first, last}) {
+			t.Errorf("the range %s is missing", listed)
+		}
+	}
+}
+
+func TestAPayloadMayBeBytesATextOrAnyValueThatEncodingJSONWrites(t *testing.T) {
+	to := ok[*Recipient](t)(ReadRecipient(testRecord(t, "p256 psk")))
+	type alert struct {
+		Title string `json:"title"`
+	}
+	for _, value := range []any{
+		[]byte(`{"aps":{"alert":{"title":"<é>"}}}`), json.RawMessage(`{"aps":{"alert":{"title":"<é>"}}}`), `{"aps":{"alert":{"title":"<é>"}}}`,
+		map[string]any{"aps": map[string]any{"alert": alert{"<é>"}}},
+	} {
+		push := ok[*SealedPush](t)(testSealer(t, false).Seal(value, to, plainPlaceholder))
+		message := openPush(t, push, privateKeys(t)["p256 psk"], nil)
+		if got := string(message.raw("aps")); got != `{"alert":{"title":"<é>"}}` {
+			t.Error(got)
+		}
+	}
+	_, err := testSealer(t, false).Seal(make(chan int), to, plainPlaceholder)
+	wantCode(t, "a channel", "invalidPayload", err)
+	_, err = testSealer(t, false).Seal(plainPayload, to, Placeholder{Body: "x\xff"})
+	wantCode(t, "a placeholder that isn't UTF-8", "invalidPlaceholder", err)
+}
+
+func TestASealerNeedsATopicAndASignerOrTheWordUnsigned(t *testing.T) {
+	for _, topic := range []string{"", "a b", "com_example", "com.example\n", strings.Repeat("a", 156), "é"} {
+		_, err := NewUnsignedSealer(topic)
+		wantCode(t, topic, "invalidTopic", err)
+		_, err = NewSealer(topic, testSigner(t))
+		wantCode(t, topic, "invalidTopic", err)
+	}
+	_, err := NewSealer(testTopic, nil)
+	wantCode(t, "no signer", "wrongKind", err)
+}
+
+type failingSigner struct{ err error }
+
+func (s failingSigner) SenderKeyAt(time.Time) (*SenderKey, error) { return nil, s.err }
+
+func TestTheErrorOfASignerComesBackUnchanged(t *testing.T) {
+	cause := errors.New("the database is down")
+	sealer := ok[*Sealer](t)(NewSealer(testTopic, failingSigner{cause}))
+	to := ok[*Recipient](t)(ReadRecipient(testRecord(t, "p256 psk")))
+	if _, err := sealer.Seal(plainPayload, to, plainPlaceholder); err != cause {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAPayloadThatDoesNotFitIsRefusedWithTheBytesTooMany(t *testing.T) {
+	to := ok[*Recipient](t)(ReadRecipient(testRecord(t, "p256 psk")))
+	body := func(size int) string { return `{"aps":{"alert":"` + strings.Repeat("x", size) + `"}}` }
+	_, err := testSealer(t, true).Seal(body(4_000), to, plainPlaceholder)
+	var refused *Error
+	if !errors.As(err, &refused) || refused.Code != "tooLarge" || refused.BytesAvailable != 4_096 {
+		t.Fatal(err)
+	}
+	// Base64url makes four bytes of three.
+	tooMany := (refused.BytesNeeded-refused.BytesAvailable)*3/4 + 3
+	push := ok[*SealedPush](t)(testSealer(t, true).Seal(body(4_000-tooMany), to, plainPlaceholder))
+	if len(push.Body) > 4_096 || push.IsOffloaded {
+		t.Errorf("%d bytes", len(push.Body))
+	}
+}
+
+func TestAPayloadThatDoesNotFitIsOffloadedIfAnOptionAllowsIt(t *testing.T) {
+	to := ok[*Recipient](t)(ReadRecipient(testRecord(t, "p256 psk")))
+	payload := `{"x":1, "aps" : {"sound":"s","alert":{"body":"` + strings.Repeat("é", 2_500) + `"},"badge":2},"y":2}`
+	var stored *SealedBlob
+	store := func(blob *SealedBlob) (string, error) {
+		stored = blob
+		return "https://files.example.com/1", nil
+	}
+	push := ok[*SealedPush](t)(testSealer(t, true).Seal(payload, to, plainPlaceholder, WithOversizeOffload(store)))
+	message := openPush(t, push, privateKeys(t)["p256 psk"], testSigner(t).key())
+	if got := string(message.raw("aps")); !push.IsOffloaded || got != `{"sound":"s","alert":{"title":"New message"},"badge":2}` {
+		t.Error(got)
+	}
+	reference := message.object("pushcrypt").object("offload")
+	opened := openBlob(t, stored.Data, reference.bytes("key", 32), forPayload)
+	if strings.TrimRight(string(opened), " ") != payload || len(opened)%4_096 != 0 || reference.integer("size", 0, maxPayload) != int64(len(opened)) {
+		t.Errorf("%d bytes", len(opened))
+	}
+	small := ok[*SealedPush](t)(testSealer(t, true).Seal(plainPayload, to, plainPlaceholder, WithOversizeOffload(store)))
+	if small.IsOffloaded {
+		t.Error("a payload that fits is offloaded")
+	}
+	cause := errors.New("no space")
+	_, err := testSealer(t, true).Seal(payload, to, plainPlaceholder, WithOversizeOffload(func(*SealedBlob) (string, error) { return "", cause }))
+	wantCode(t, "a store that fails", "offloadFailed", err)
+	if !errors.Is(err, cause) {
+		t.Error("the cause is lost")
+	}
+	_, err = testSealer(t, true).Seal(payload, to, plainPlaceholder, WithOversizeOffload(func(*SealedBlob) (string, error) { return "http://a", nil }))
+	wantCode(t, "an address without TLS", "invalidOption", err)
+	_, err = testSealer(t, true).Seal(payload, to, plainPlaceholder, WithOversizeOffload(store), WithLimit(300))
+	wantCode(t, "a limit that is too low for the short alert", "tooLarge", err)
+	_, err = testSealer(t, true).Seal(payload, to, plainPlaceholder, WithOversizeOffload(store), WithQuiet())
+	wantCode(t, "a quiet push", "invalidOption", err)
+}
+
+func openBlob(t *testing.T, blob, key []byte, purpose byte) (plaintext []byte) {
+	chunks, counter := slices.Collect(slices.Chunk(blob[4:], chunkSize+tagSize)), byte(0)
+	for place, chunk := range chunks {
+		nonce := make([]byte, nonceSize)
+		nonce[10] = counter
+		if place == len(chunks)-1 {
+			nonce[11] = 1
+		}
+		counter++
+		plaintext = append(plaintext, ok[[]byte](t)(gcm(key).Open(nil, nonce, chunk, []byte{'P', 'C', 'B', '1', purpose}))...)
+	}
+	return plaintext
+}
+
+func TestBlobsAreThoseOfTheVectors(t *testing.T) {
+	each(t, vectors(t, "blobs-v1.json"), "blobs", func(t *testing.T, one *object) {
+		size := int(one.integer("size", 0, 1<<30))
+		plaintext := make([]byte, size)
+		for i := range plaintext {
+			plaintext[i] = byte(167*i + 13*(i>>8) + size)
+		}
+		made := sealBlob(one.bytes("key", 32), map[any]byte{"attachment": forAttachment, "payload": forPayload}[one.get("purpose")], plaintext)
+		if base64Of(digest(made)) != one.string("sha256") {
+			t.Error("another digest")
+		}
+	})
+	each(t, vectors(t, "blobs-v1.json"), "payloads", func(t *testing.T, one *object) {
+		text := one.string("start") + strings.Repeat(one.string("repeated"), int(one.integer("count", 0, 1<<20))) + one.string("end")
+		_, err := SealPayload(text)
+		want := map[bool]string{true: "", false: "invalidPayload"}[one.get("valid") == true]
+		// A recipient's limit counts the padding, which a sender adds itself.
+		if len(strings.TrimRight(text, " ")) == len(text) {
+			wantCode(t, "payload", want, err)
+		}
+	})
+}
+
+func TestTheRequestOfACarrierHasWhatItsServiceTakes(t *testing.T) {
+	to := ok[*Recipient](t)(ReadRecipient(testRecord(t, "p256 psk")))
+	payload := `{"aps":{"alert":"x","sound":"s.caf","badge":3,"content-available":1,"interruption-level":"time-sensitive","thread-id":"t"}}`
+	options := []Option{WithExposed("sound", "badge", "interruption-level"), WithLifetime(time.Hour)}
+	for carrier, want := range map[Carrier]string{
+		APNs: `null`, Rebuilt: `null`,
+		FCM: `{"message":{"apns":{"headers":{"apns-expiration":"1800003600","apns-priority":"10","apns-push-type":"alert"},"payload":BODY}}}`,
+		Text: `{"message":{"apns":{"headers":{"apns-expiration":"1800003600","apns-priority":"10","apns-push-type":"alert"},"payload":{"aps":APS}},` +
+			`"data":{"pushcrypt":ENVELOPE}}}`,
+		Expo: `{"_contentAvailable":true,"badge":3,"body":"b","data":DATA,"expiration":1800003600,"interruptionLevel":"time-sensitive",` +
+			`"mutableContent":true,"priority":"high","sound":"s.caf","title":"a"}`,
+		OneSignal: `{"content_available":true,"contents":{"en":"b"},"data":DATA,"headings":{"en":"a"},"ios_badgeCount":3,"ios_badgeType":"SetTo",` +
+			`"ios_interruption_level":"time_sensitive","ios_sound":"s.caf","mutable_content":true,"priority":10,"ttl":3600}`,
+	} {
+		push := ok[*SealedPush](t)(testSealer(t, true).Seal(payload, to, Placeholder{Title: "a", Body: "b"}, append(options, WithCarrier(carrier))...))
+		root := parse(push.Body, false)
+		data := map[Carrier]string{Expo: "body", OneSignal: "custom"}[carrier]
+		if carrier == OneSignal {
+			root.members["custom"] = member{nil, root.object("custom").members["a"].start, root.object("custom").members["a"].end}
+		}
+		replaced := strings.NewReplacer("BODY", string(push.Body), "APS", string(root.raw("aps")), "ENVELOPE", string(root.raw("pushcrypt")), "DATA", string(root.raw(data)))
+		if got := string(write(push.Request())); got != replaced.Replace(want) {
+			t.Errorf("%s: want %s, got %s", carrier, replaced.Replace(want), got)
+		}
+	}
+	quiet := ok[*SealedPush](t)(testSealer(t, true).Seal(`{"aps":{"alert":"x"}}`, to, Placeholder{Body: "b"}, WithCarrier(OneSignal), WithQuiet(), WithCollapseID("c")))
+	request := quiet.Request()
+	if request["priority"] != 5 || request["ios_sound"] != "nil" || request["collapse_id"] != "c" || request["ios_badgeType"] != nil {
+		t.Errorf("got %v", request)
+	}
+	for what, option := range map[string]Option{"a title": WithCarrier(OneSignal), "a collapse id": WithCollapseID("c")} {
+		_, err := testSealer(t, true).Seal(plainPayload, to, plainPlaceholder, WithCarrier(Expo), option)
+		wantCode(t, what, map[string]string{"a title": "invalidPlaceholder", "a collapse id": "invalidOption"}[what], err)
+	}
+	_, err := testSealer(t, true).Seal(payload, to, plainPlaceholder, WithCarrier(Expo), WithExposed("thread-id"))
+	wantCode(t, "a thread through Expo", "notExposable", err)
+	_, err = testSealer(t, true).Seal(payload, to, plainPlaceholder, WithCarrier("fax"))
+	wantCode(t, "an unknown carrier", "invalidOption", err)
+}
+
+func TestTheHeadersOfARequestToAPNs(t *testing.T) {
+	to := ok[*Recipient](t)(ReadRecipient(testRecord(t, "p256 psk")))
+	push := ok[*SealedPush](t)(testSealer(t, true).Seal(plainPayload, to, plainPlaceholder, WithQuiet(), WithCollapseID("c"), WithLifetime(time.Minute)))
+	want := `{"apns-collapse-id":"c","apns-expiration":"1800000060","apns-priority":"5","apns-push-type":"alert","apns-topic":"com.example.app"}`
+	if got := string(write(push.Headers())); got != want {
+		t.Errorf("want %s, got %s", want, got)
+	}
+}
+
+func TestNoSecretIsPrinted(t *testing.T) {
+	to := ok[*Recipient](t)(ReadRecipient(testRecord(t, "p256 psk")))
+	registration := ok[*Registration](t)(ReadRegistration(testRecord(t, "p256 psk")))
+	_, pending, err := testSealer(t, true).Challenge(registration, "push.example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blob := SealFile([]byte("file"))
+	signer := testSigner(t)
+	keys := ok[*Keyset](t)(ReadKeyset(testRecord(t, "p256 psk")))
+	plain := plainKeyset(t)
+	secrets := [][]byte{plain.keys.entries[0].key.secret, to.key().psk, signer.key().secret, unbase64(blob.reference().Key, 32, "key")}
+	for _, value := range []any{
+		to, *to, signer, *signer, registration, *registration, pending, *pending, blob, blob.Attachment("https://a", "image/png"), blob.Reference("https://a"),
+		testSealer(t, true), keys, *keys, struct{ r Registration }{*registration}, plain, *plain,
+	} {
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%x", "%d", "%q"} {
+			text := fmt.Sprintf(verb, value)
+			for _, secret := range secrets {
+				for _, form := range []string{base64Of(secret), fmt.Sprintf("%x", secret), strings.Trim(fmt.Sprint(secret), "[]"), fmt.Sprintf("%#v", secret)[7:40]} {
+					if strings.Contains(text, form) {
+						t.Errorf("%s of %T prints a secret", verb, value)
+					}
+				}
+			}
+			for _, form := range []string{`"psk"`, fmt.Sprintf("%x", `"psk"`), strings.Trim(fmt.Sprint([]byte(`"psk"`)), "[]")} {
+				if strings.Contains(text, form) {
+					t.Errorf("%s of %T prints a record", verb, value)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,342 @@
+package pushcrypt
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// keysetWriter writes keysets of senders (docs/keyset-log.md).
+type keysetWriter struct {
+	rows [][]byte
+	n    int
+	prev string
+	jwks []string
+}
+
+// senderJWKs returns two private keys.
+func senderJWKs(testing.TB) (jwks []string) {
+	for seed := range byte(2) {
+		private := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{seed + 1}, 32))
+		x := base64Of(private[32:])
+		kid := base64Of(digest([]byte(`{"crv":"Ed25519","kty":"OKP","x":"` + x + `"}`))[:8])
+		jwks = append(jwks, fmt.Sprintf(`{"kty":"OKP","crv":"Ed25519","x":"%s","d":"%s","alg":"Ed25519","kid":"%s"}`, x, base64Of(private[:32]), kid))
+	}
+	return jwks
+}
+
+func kidOf(jwk string) string { return parse([]byte(jwk), false).string("kid") }
+
+func (w *keysetWriter) line(at, what, members string) *keysetWriter {
+	if w.n == 0 {
+		w.prev = base64Of(make([]byte, 32))
+	}
+	next := *w
+	next.n++
+	row := fmt.Sprintf(`{"n":%d,"at":"%s","who":"alice","what":"%s","prev":"%s"%s}`, next.n, at, what, w.prev, members)
+	next.rows, next.prev = append(slices.Clone(w.rows), []byte(row)), base64Of(digest([]byte(row)))
+	return &next
+}
+
+// adding returns the change that adds a key which activates at a time.
+func (w *keysetWriter) adding(t testing.TB, jwk, activatesAt string) string {
+	k := readKey(parse([]byte(jwk), false), true)
+	w.jwks = append(slices.Clone(w.jwks), jwk)
+	public := fmt.Sprintf(`{"kty":"OKP","crv":"Ed25519","x":"%s","alg":"Ed25519","kid":"%s"}`, base64Of(k.public), k.kid)
+	return fmt.Sprintf(`"%s":{"jwk":%s,"activatesAt":"%s"}`, k.kid, public, activatesAt)
+}
+
+func (w *keysetWriter) history() []byte { return append(bytes.Join(w.rows, []byte("\n")), '\n') }
+
+func (w *keysetWriter) plain() []byte {
+	keys := "[" + strings.Join(w.jwks, ",") + "]"
+	return join(w.history(), fmt.Appendf(nil, `{"v":1,"keys":%s,"digest":"%s"}`+"\n", keys, base64Of(digest(w.history(), []byte(keys)))))
+}
+
+func enc(key, aad, text []byte) []byte {
+	nonce := random(nonceSize)
+	return gcm(key).Seal(nonce, nonce, text, aad)
+}
+
+// sealed encrypts the keys, with these locks.
+func (w *keysetWriter) sealed(keysetKey []byte, locks string) []byte {
+	dataKey, historyKey := random(32), random(32)
+	text := fmt.Appendf(nil, `{"keys":[%s],"history":"%s"}`, strings.Join(w.jwks, ","), base64Of(historyKey))
+	keys := enc(dataKey, join(label(" keyset"), []byte(locks), []byte{0}, w.history()), text)
+	last := fmt.Appendf(nil, `{"v":1,"sealed":{"locks":%s,"dataKey":"%s","keys":"%s"},"mac":"%s"}`+"\n", locks,
+		base64Of(enc(keysetKey, []byte("pushcrypt/1 data key"), dataKey)), base64Of(keys), base64Of(mac(historyKey, w.history())))
+	return join(w.history(), last)
+}
+
+func created(t testing.TB, secrets string) *keysetWriter {
+	w := &keysetWriter{}
+	keys := w.adding(t, senderJWKs(t)[0], "2026-01-01T00:00:00Z")
+	return w.line("2026-01-01T00:00:00Z", "created", `,"id":"AAAAAAAAAAAAAAAAAAAAAA","kind":"sender","secrets":[`+secrets+`],"keys":{`+keys+`}`)
+}
+
+// rotated is the next version, in which another key signs from the time on.
+func rotated(t testing.TB, w *keysetWriter, at string) *keysetWriter {
+	first, next := kidOf(senderJWKs(t)[0]), *w
+	keys := next.adding(t, senderJWKs(t)[1], at)
+	return next.line("2026-02-01T00:00:00Z", "rotated", `,"keys":{`+keys+`,"`+first+`":{"retiresAt":"`+at+`"}}`)
+}
+
+func plainKeyset(t testing.TB) *KeysetFile { return parseKeyset(created(t, "").plain(), nil, false) }
+
+// put replaces a file in one step.
+func put(t testing.TB, path string, data []byte) {
+	t.Helper()
+	if err := os.WriteFile(path+".new", data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+var testNow = time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
+
+// watched is a watcher that only Reload makes read.
+func watched(t testing.TB, path string, options KeysetOptions) *KeysetWatcher {
+	t.Helper()
+	options.Interval, options.Now = time.Hour, func() time.Time { return testNow }
+	if options.OnRefusal == nil {
+		options.OnRefusal = func(error) {}
+	}
+	return ok[*KeysetWatcher](t)(WatchKeyset(t.Context(), path, options))
+}
+
+func signs(t testing.TB, signer Signer, jwk string) {
+	t.Helper()
+	if got := ok[*SenderKey](t)(signer.SenderKeyAt(testNow)); got.KeyID() != kidOf(jwk) {
+		t.Errorf("want the key %s, got %s", kidOf(jwk), got.KeyID())
+	}
+}
+
+func TestARunningSenderSignsWithTheRotatedKey(t *testing.T) {
+	path, keys := filepath.Join(t.TempDir(), "sender.keyset"), senderJWKs(t)
+	first := created(t, "")
+	put(t, path, first.plain())
+	var heads []Point
+	w := watched(t, path, KeysetOptions{OnChange: func(head Point) { heads = append(heads, head) }})
+	signs(t, w, keys[0])
+	second := rotated(t, first, "2026-03-01T00:00:00Z")
+	put(t, path, second.plain())
+	if err := w.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	signs(t, w, keys[1])
+	if len(heads) != 1 || heads[0] != w.Head() || w.Head() != (Point{2, second.prev}) {
+		t.Errorf("heads %v", heads)
+	}
+}
+
+func TestTheWatchFindsAFileWithoutBeingAsked(t *testing.T) {
+	path, changed := filepath.Join(t.TempDir(), "sender.keyset"), make(chan Point, 10)
+	first := created(t, "")
+	put(t, path, first.plain())
+	options := KeysetOptions{Interval: time.Millisecond, Now: func() time.Time { return testNow }, OnChange: func(head Point) { changed <- head }}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ok[*KeysetWatcher](t)(WatchKeyset(ctx, path, options))
+	second := rotated(t, first, "2026-03-01T00:00:00Z")
+	put(t, path, second.plain())
+	select {
+	case head := <-changed:
+		if head != (Point{2, second.prev}) {
+			t.Errorf("got %v", head)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("the new file isn't found")
+	}
+}
+
+func TestAFileThatIsRefusedLeavesTheKeysInUse(t *testing.T) {
+	path, keys := filepath.Join(t.TempDir(), "sender.keyset"), senderJWKs(t)
+	first := created(t, "")
+	second := rotated(t, first, "2026-03-01T00:00:00Z")
+	put(t, path, second.plain())
+	var refusals atomic.Int32
+	w := watched(t, path, KeysetOptions{OnRefusal: func(error) { refusals.Add(1) }})
+	ended := second.line("2026-04-01T00:00:00Z", "rotated", `,"keys":{"`+kidOf(keys[1])+`":{"retiresAt":"2026-05-01T00:00:00Z"}}`)
+	other := &keysetWriter{}
+	otherKeys := other.adding(t, keys[0], "2026-01-01T00:00:00Z")
+	other = other.line("2026-01-01T00:00:00Z", "created", `,"id":"AQAAAAAAAAAAAAAAAAAAAA","kind":"sender","keys":{`+otherKeys+`}`)
+	for what, one := range map[string]struct {
+		code string
+		data []byte
+	}{
+		"an older log": {"olderThanHistory", first.plain()}, "another keyset": {"olderThanHistory", other.plain()},
+		"half of a file": {"incomplete", second.plain()[:100]}, "a changed file": {"brokenChain", bytes.Replace(second.plain(), []byte("alice"), []byte("alicf"), 1)},
+		"another version of the last line": {"olderThanHistory", rotated(t, first, "2026-03-02T00:00:00Z").plain()},
+		"a file without a key that signs":  {"noKeySeals", ended.plain()},
+	} {
+		put(t, path, one.data)
+		wantCode(t, what, one.code, w.Reload(t.Context()))
+		wantCode(t, what, one.code, w.Refusal())
+		wantCode(t, what, one.code, w.Reload(t.Context()))
+		signs(t, w, keys[1])
+	}
+	if refusals.Load() != 6 {
+		t.Errorf("%d calls of OnRefusal for 6 files", refusals.Load())
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	wantCode(t, "no file", "notFound", w.Reload(t.Context()))
+	put(t, path, second.plain())
+	wantCode(t, "the file in use", "", w.Reload(t.Context()))
+	if w.Refusal() != nil {
+		t.Error(w.Refusal())
+	}
+}
+
+func TestTheRevocationOfTheLastKeyStopsSealingAtOnce(t *testing.T) {
+	path, keys := filepath.Join(t.TempDir(), "sender.keyset"), senderJWKs(t)
+	first := created(t, "")
+	put(t, path, first.plain())
+	w := watched(t, path, KeysetOptions{})
+	sealer := ok[*Sealer](t)(NewSealer(testTopic, w))
+	sealer.Now = func() time.Time { return testNow }
+	to := ok[*Recipient](t)(ReadRecipient(testRecord(t, "p256 psk")))
+	ok[*SealedPush](t)(sealer.Seal(plainPayload, to, plainPlaceholder))
+	// The time of the revocation is to come.
+	put(t, path, first.line("2026-04-01T00:00:00Z", "revoked", `,"keys":{"`+kidOf(keys[0])+`":{"revokedAt":"2027-01-01T00:00:00Z"}}`).plain())
+	wantCode(t, "the reload", "", w.Reload(t.Context()))
+	_, err := sealer.Seal(plainPayload, to, plainPlaceholder)
+	wantCode(t, "a push after the revocation", "noKeySeals", err)
+}
+
+func TestASenderDoesNotStartWithoutAKeyOrWithAnOlderLog(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sender.keyset")
+	first := created(t, "")
+	put(t, path, first.plain())
+	early := func() time.Time { return time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC) }
+	_, err := WatchKeyset(t.Context(), path, KeysetOptions{Now: early})
+	// The log was written later than this clock's time, so its key is active.
+	wantCode(t, "a clock that is behind", "", err)
+	second := rotated(t, first, "2026-03-01T00:00:00Z")
+	_, err = WatchKeyset(t.Context(), path, KeysetOptions{Seen: &Point{2, second.prev}})
+	wantCode(t, "an older log than was seen", "olderThanHistory", err)
+	put(t, path, second.plain())
+	_, err = WatchKeyset(t.Context(), path, KeysetOptions{Seen: &Point{1, first.prev}})
+	wantCode(t, "a later log", "", err)
+	put(t, path, second.line("2026-04-01T00:00:00Z", "rotated", `,"keys":{"`+kidOf(senderJWKs(t)[1])+`":{"retiresAt":"2026-05-01T00:00:00Z"}}`).plain())
+	_, err = WatchKeyset(t.Context(), path, KeysetOptions{Now: func() time.Time { return testNow }})
+	wantCode(t, "no key that signs", "noKeySeals", err)
+}
+
+const paperLock = `{"name":"paper","passphrase":{"n":2,"r":1,"p":1,"salt":"AAAAAAAAAAAAAAAAAAAAAA","check":"AAAAAAAAAAAAAAAAAAAAAA"},"key":"PAPER"}`
+
+func TestACommandUnwrapsTheKeysetKey(t *testing.T) {
+	t.Setenv("PUSHCRYPT_PASSPHRASE", "secret")
+	folder, keys := t.TempDir(), senderJWKs(t)
+	path, keysetKey := filepath.Join(folder, "sender.keyset"), make([]byte, 32)
+	if _, err := rand.Read(keysetKey); err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string][]byte{"key": keysetKey, "wrapped": []byte("wrapped key"), "kms": []byte(`#!/bin/sh
+cmp -s - "$1/wrapped" && test "$2" = unwrap && test -z "$PUSHCRYPT_PASSPHRASE" && cat "$1/key"
+`)} {
+		if err := os.WriteFile(filepath.Join(folder, name), data, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	command := "'" + filepath.Join(folder, "kms") + "' '" + folder + "'"
+	paper := strings.Replace(paperLock, "PAPER", base64Of(make([]byte, 60)), 1)
+	kms := `{"name":"kms","command":true,"key":"` + base64Of([]byte("wrapped key")) + `"}`
+	locks := "[" + paper + "," + kms + "]"
+	w := created(t, `"kms","paper"`)
+	read := func(data []byte, command string) (*KeysetFile, error) {
+		put(t, path, data)
+		return ReadKeysetFile(t.Context(), path, KeysetOptions{Command: command})
+	}
+	sealed := w.sealed(keysetKey, locks)
+	signs(t, ok[*KeysetFile](t)(read(sealed, command)).Keyset(), keys[0])
+	signs(t, watched(t, path, KeysetOptions{Command: command}), keys[0])
+	for what, one := range map[string]struct {
+		code, command string
+		data          []byte
+	}{
+		"no command":                         {"secretNeeded", "", sealed},
+		"keys in clear, and a command":       {"notEncrypted", command, w.plain()},
+		"a secret that no line shows":        {"otherSecrets", command, created(t, `"kms"`).sealed(keysetKey, locks)},
+		"a secret of the log that isn't one": {"otherSecrets", command, w.sealed(keysetKey, "["+kms+"]")},
+		"another keyset key":                 {"notAuthentic", command, w.sealed(random(32), locks)},
+		"a changed line":                     {"notAuthentic", command, bytes.Replace(sealed, []byte("alice"), []byte("alicf"), 1)},
+		"changed locks":                      {"notAuthentic", command, bytes.Replace(sealed, []byte(`"p":1`), []byte(`"p":2`), 1)},
+		"a command that fails":               {"wrapCommandFailed", "cat > /dev/null; exit 1;", sealed},
+		"a command that writes too little":   {"wrapCommandFailed", "echo", sealed},
+		"a command that writes too much":     {"wrapCommandFailed", "cat > /dev/null; head -c 33 /dev/zero #", sealed},
+		"a command that writes and fails":    {"wrapCommandFailed", "head -c 32 /dev/zero; exit 3;", sealed},
+		"a command that isn't there":         {"wrapCommandFailed", "/bin/no-such-program", sealed},
+	} {
+		_, err := read(one.data, one.command)
+		wantCode(t, what, one.code, err)
+	}
+	_, err := read(created(t, `"paper"`).sealed(keysetKey, "["+paper+"]"), command)
+	wantCode(t, "a passphrase alone", "secretNeeded", err)
+	if !strings.Contains(err.Error(), "pushcrypt seal --stream") {
+		t.Errorf("the sidecar isn't named: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	put(t, path, sealed)
+	_, err = ReadKeysetFile(ctx, path, KeysetOptions{Command: "sleep 100 #"})
+	wantCode(t, "a context that is done", "wrapCommandFailed", err)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("the cause is lost: %v", err)
+	}
+}
+
+func TestAKeysetFileThatOtherUsersCanOpenIsRefused(t *testing.T) {
+	path, isRoot := filepath.Join(t.TempDir(), "sender.keyset"), os.Geteuid() == 0
+	put(t, path, created(t, "").plain())
+	group := map[bool]string{true: "", false: "looseMode"}[isRoot]
+	for mode, code := range map[os.FileMode]string{0o600: "", 0o400: "", 0o640: group, 0o440: group, 0o660: "looseMode", 0o604: "looseMode", 0o601: "looseMode", 0o620: "looseMode"} {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		_, err := ReadKeysetFile(t.Context(), path, KeysetOptions{})
+		wantCode(t, mode.String(), code, err)
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	link := path + ".link"
+	if err := os.Symlink(path, link); err != nil {
+		t.Fatal(err)
+	}
+	_, err := ReadKeysetFile(t.Context(), link, KeysetOptions{})
+	wantCode(t, "a link", "", err)
+	_, err = ReadKeysetFile(t.Context(), path+".none", KeysetOptions{})
+	wantCode(t, "no file", "notFound", err)
+	if isRoot {
+		if err := os.Chown(path, 12_345, -1); err != nil {
+			t.Fatal(err)
+		}
+		_, err = ReadKeysetFile(t.Context(), path, KeysetOptions{})
+		wantCode(t, "a file of another user", "foreignOwner", err)
+	}
+}
+
+func TestTheRevocationOfAKeysetCountsAtOnce(t *testing.T) {
+	kid := kidOf(senderJWKs(t)[0])
+	w := created(t, "").line("2026-04-01T00:00:00Z", "revoked", `,"keys":{"`+kid+`":{"revokedAt":"2027-01-01T00:00:00Z"}}`)
+	file := parseKeyset(w.plain(), nil, false)
+	_, err := file.Keyset().SenderKeyAt(testNow)
+	wantCode(t, "a revocation to come", "noKeySeals", err)
+	if file.Keyset().States(testNow)[kid] != "revoked" {
+		t.Error("the key isn't revoked")
+	}
+}
