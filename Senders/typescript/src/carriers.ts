@@ -1,27 +1,12 @@
 import { refuse } from "./sender/errors.js";
 import { type JsonObject } from "./sender/json.js";
 import { type Alert, type Place } from "./sender/outer.js";
+import { type Push } from "./sealer.js";
 
-type Members = Readonly<Record<string, unknown>>;
-type Headers = Readonly<Record<string, string>>;
-
-/** The requests to the services of the carriers, without the address of the device and the credentials. */
-export interface CarrierRequests {
-  /** To APNs itself; `rebuilt` to clients that write the JSON again. */
-  readonly apns: { readonly headers: Headers; readonly body: string };
-  readonly rebuilt: CarrierRequests["apns"];
-  /** To FCM v1, without `token`. Other services whose custom values are strings take `message.data.pushcrypt` of `text`. */
-  readonly fcm: { readonly message: { readonly apns: { readonly headers: Headers; readonly payload: Members } } };
-  readonly text: {
-    readonly message: CarrierRequests["fcm"]["message"] & { readonly data: { readonly pushcrypt: string } };
-  };
-  /** Messages of Expo, without `to`, and of OneSignal, without `app_id` and the recipients. */
-  readonly expo: Members;
-  readonly oneSignal: Members;
-}
+export type Members = Readonly<Record<string, unknown>>;
 
 /** The way of a push to the device (PROTOCOL section 2). The app names it too: the payload never chooses. */
-export type Carrier = keyof CarrierRequests;
+export type Carrier = "apns" | "rebuilt" | "fcm" | "text" | "expo" | "oneSignal";
 
 interface Way extends Place {
   /** The bytes that client and service add at most. */
@@ -79,32 +64,23 @@ export function checkFields(carrier: Carrier, alert: Alert, exposed: readonly st
   if (missing !== undefined) refuse("notExposable", `the service of ${carrier} has no field for this ${missing}`);
 }
 
-/** What a request says beside the payload. */
-export interface Delivery {
-  readonly headers: Headers;
-  readonly sealedAt: number;
-  readonly expiresAt: number;
-  readonly quiet: boolean;
-  readonly collapseId: string | undefined;
-}
-
-export function requestOf(carrier: Carrier, body: Buffer, delivery: Delivery): CarrierRequests[Carrier] {
-  const { headers: all, expiresAt, sealedAt, quiet, collapseId } = delivery;
-  if (carrier === "apns" || carrier === "rebuilt") return { headers: all, body: body.toString() };
-  const payload = JSON.parse(body.toString());
-  const { aps, pushcrypt } = payload as { readonly aps: Members; readonly pushcrypt: string };
+/** The request to a carrier's service, without the address of the device and the credentials. */
+export function requestOf(push: Push): Members {
+  const { carrier, headers: all, payload, expiresAt, sealedAt, isQuiet, collapseId } = push;
+  if (carrier === "apns" || carrier === "rebuilt") return { headers: all, body: push.body.toString() };
+  const { aps = {}, pushcrypt, body, custom } = payload as Readonly<Record<string, Members>>;
   const { "apns-topic": _, ...headers } = all;
   if (carrier === "fcm") return { message: { apns: { headers, payload } } };
   if (carrier === "text") return { message: { data: { pushcrypt }, apns: { headers, payload: { aps } } } };
-  const fields = { ...fieldsOf(carrier, aps), data: carrier === "expo" ? payload.body : payload.custom.a };
+  const fields = { ...fieldsOf(carrier, aps), data: carrier === "expo" ? body : custom?.["a"] };
   if (carrier === "expo") {
-    return { ...fields, mutableContent: true, priority: quiet ? "normal" : "high", expiration: expiresAt };
+    return { ...fields, mutableContent: true, priority: isQuiet ? "normal" : "high", expiration: expiresAt };
   }
   return {
     ios_sound: "nil", // otherwise OneSignal adds the default sound
     ...fields,
     mutable_content: true,
-    priority: quiet ? 5 : 10,
+    priority: isQuiet ? 5 : 10,
     ttl: Math.min(expiresAt - sealedAt, ONESIGNAL_LIFETIME),
     ...("badge" in aps && { ios_badgeType: "SetTo" }),
     ...(collapseId !== undefined && { collapse_id: collapseId }),

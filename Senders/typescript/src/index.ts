@@ -1,7 +1,7 @@
 export { PushCryptError, type ErrorCode, type ErrorFacts } from "./sender/errors.js";
 export { type Placeholder } from "./sender/outer.js";
 export { sealAttachment, sealOffload, type Attachment, type Reference, type SealedBlob } from "./blobs.js";
-export { type Carrier, type CarrierRequests } from "./carriers.js";
+export { type Carrier } from "./carriers.js";
 export { KeysetFile, type ReadOptions } from "./keyset-file.js";
 export { type Point } from "./keyset-log.js";
 export { type KeysetSecret } from "./keyset-secret.js";

@@ -28,7 +28,8 @@ import { rankOf } from "./suites.js";
 const WINDOW = 30 * 86_400; // the longest lifetime, in seconds
 const ID_SIZE = 16; // bytes
 
-export interface SealOptions<C extends Carrier = Carrier> {
+/** How to seal a push. */
+export interface SealOptions {
   readonly to: Recipient;
   readonly placeholder: Placeholder;
   /** Hides the length: a multiple of bytes, as much as fits, or not at all. 128 by default. */
@@ -36,7 +37,7 @@ export interface SealOptions<C extends Carrier = Carrier> {
   /** The largest size of the whole push in bytes. By default 4,096 without the bytes that the carrier adds. */
   readonly limit?: number;
   /** The way to the device, which the app names too. By default APNs itself. */
-  readonly carrier?: C;
+  readonly carrier?: Carrier;
   /** 1 to 64 printable characters of ASCII, readable on the way. */
   readonly collapseId?: string;
   /** Seconds, at most 30 days, which is the default. */

@@ -3,7 +3,7 @@ import { alertOf, outerAps } from "./sender/outer.js";
 import { readPayload, type Header, type InnerPayload, type PayloadText } from "./sender/payload.js";
 import { MAX_LIMIT, readTopic, type Draft, type Parties } from "./sender/seal.js";
 import { type SealedBlob } from "./blobs.js";
-import { checkFields, requestOf, wayOf, type Carrier, type CarrierRequests, type Delivery } from "./carriers.js";
+import { checkFields, requestOf, wayOf, type Carrier, type Members } from "./carriers.js";
 import { SenderKey, type Recipient } from "./keys.js";
 import { checkExposed, headerOf, readOptions, type SealOptions } from "./options.js";
 import { fitted } from "./oversize.js";
@@ -18,25 +18,42 @@ export function partiesOf(topic: string, { key: to }: Recipient, signer: Signer 
 }
 
 /** A sealed push. */
-export interface Push<C extends Carrier = Carrier> extends Delivery {
-  /** The payload as the device receives it. With the carrier "apns" it is the body of the request to APNs. */
-  readonly body: Buffer;
-  /** The message's id, for logs and to retract the push later. It is never sent unencrypted. */
-  readonly id: string;
-  readonly topic: string;
-  readonly carrier: C;
-  /** Unix times in seconds. The device refuses the message from `expiresAt` on. */
-  readonly sealedAt: number;
-  readonly expiresAt: number;
+export class Push {
+  /** @internal */
+  constructor(
+    /** The payload as the device receives it. With the carrier "apns" it is the body of the request to APNs. */
+    readonly body: Buffer,
+    /** The message's id, for logs and to retract the push later. It is never sent unencrypted. */
+    readonly id: string,
+    readonly topic: string,
+    readonly carrier: Carrier,
+    /** Unix times in seconds. The device refuses the message from `expiresAt` on. */
+    readonly sealedAt: number,
+    readonly expiresAt: number,
+    readonly isQuiet: boolean,
+    readonly collapseId: string | undefined,
+    /** What the oversize plan did. Upload the `data` of a blob before you send the push. */
+    readonly isBodyShortened: boolean,
+    readonly offloaded: SealedBlob | undefined,
+  ) {}
+
   /** The headers of the request to APNs. Add `authorization` with your own token for APNs. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** What the oversize plan did. Upload the `data` of a blob before you send the push. */
-  readonly isBodyShortened: boolean;
-  readonly offloaded: SealedBlob | undefined;
+  get headers(): Readonly<Record<string, string>> {
+    const { topic, expiresAt, isQuiet, collapseId } = this;
+    const head = { "apns-push-type": "alert", "apns-topic": topic, "apns-expiration": String(expiresAt) };
+    const priority = { "apns-priority": isQuiet ? "5" : "10" };
+    return { ...head, ...priority, ...(collapseId !== undefined && { "apns-collapse-id": collapseId }) };
+  }
+
   /** The payload as a value, for clients that take one. Such a client writes the JSON again: seal for "rebuilt". */
-  readonly payload: Readonly<Record<string, unknown>>;
-  /** The request to the carrier's service. Add the device's address and your credentials. */
-  readonly request: CarrierRequests[C];
+  get payload(): Members {
+    return JSON.parse(this.body.toString()) as Members;
+  }
+
+  /** The request to the carrier's service (docs/services.md). Add the device's address and your credentials. */
+  get request(): Members {
+    return requestOf(this);
+  }
 }
 
 /** Seals the pushes to one app. */
@@ -62,7 +79,7 @@ export class Sealer {
    * Refuses with `invalidPayload`, `invalidPlaceholder`, `invalidOption`, `notExposable`, `notAuthenticated`, `suiteTooLow`,
    * `deviceMissing`, `tooLarge`, and with a watched keyset `noKeySeals`.
    */
-  seal<C extends Carrier = "apns">(payload: PayloadText, options: SealOptions<C>): Push<C> {
+  seal(payload: PayloadText, options: SealOptions): Push {
     const given = readOptions(options);
     const {
       placeholder,
@@ -73,8 +90,8 @@ export class Sealer {
       collapseId,
       oversize = {},
     } = given;
-    const way = wayOf(carrier);
-    const limit = given.limit ?? MAX_LIMIT - way.reserved;
+    const place = wayOf(carrier);
+    const limit = given.limit ?? MAX_LIMIT - place.reserved;
     const alert = alertOf(placeholder);
     const parties = partiesOf(this.#topic, given.to, this.#signer);
     const header = headerOf(given, parties, this.#clock());
@@ -84,32 +101,10 @@ export class Sealer {
     checkExposed(inner.aps, exposed);
     checkFields(carrier, alert, exposed, inner.aps);
     const draftOf = (its: InnerPayload, head: Header): Draft => {
-      return { payload: its, header: head, aps: outerAps(its, alert, exposed, quiet), place: way, padding, limit };
+      return { payload: its, header: head, aps: outerAps(its, alert, exposed, quiet), place, padding, limit };
     };
-    const { sealing, ...made } = fitted(parties, draftOf, inner, header, oversize);
-    const body = sealing.seal();
-    const { id, iat: sealedAt, exp: expiresAt } = header;
-    const headers = {
-      "apns-push-type": "alert",
-      "apns-topic": this.#topic,
-      "apns-expiration": String(expiresAt),
-      "apns-priority": quiet ? "5" : "10",
-      ...(collapseId !== undefined && { "apns-collapse-id": collapseId }),
-    };
-    const delivery = { headers, sealedAt, expiresAt, quiet, collapseId };
-    return {
-      ...delivery,
-      ...made,
-      body,
-      id,
-      topic: this.#topic,
-      carrier: carrier as C,
-      get payload() {
-        return JSON.parse(body.toString());
-      },
-      get request() {
-        return requestOf(carrier, body, delivery) as CarrierRequests[C];
-      },
-    };
+    const { sealing, isBodyShortened, offloaded } = fitted(parties, draftOf, inner, header, oversize);
+    const [body, { id, iat, exp }] = [sealing.seal(), header];
+    return new Push(body, id, this.#topic, carrier, iat, exp, quiet, collapseId, isBodyShortened, offloaded);
   }
 }

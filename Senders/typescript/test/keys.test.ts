@@ -54,6 +54,24 @@ describe("keysets-v1: campaigns", () => {
   }
 });
 
+describe("generated sender keys", () => {
+  it("sign, and are read again from their private JWK", () => {
+    const key = SenderKey.generate();
+    const again = SenderKey.fromJwk(key.toJwk({ isPrivate: true }));
+    assert.deepEqual([again.kid, again.toJwk()], [key.kid, key.toJwk()]);
+    assert.deepEqual(Object.keys(key.toJwk()).sort(), ["alg", "crv", "kid", "kty", "x"]);
+    assert.equal(codeOfRefusal(() => SenderKey.fromJwk(key.toJwk())), "wrongKind"); // it is public
+    assert.equal(Keyset.fromJson(key.toJwk()).use, "sender");
+    assert.notEqual(SenderKey.generate().kid, key.kid);
+  });
+  it("don't show the private key", () => {
+    const key = SenderKey.generate();
+    const { d = "" } = key.toJwk({ isPrivate: true });
+    assert.equal(Buffer.from(d, "base64url").length, 32);
+    assert.ok(!`${inspect(key, { depth: 9, showHidden: true })}${JSON.stringify(key)}`.includes(d));
+  });
+});
+
 describe("keys of suite 3", () => {
   const record = JSON.stringify(vectors("xwing-keys.json").keys.xwing);
   it("are refused with a fact where Node lacks ML-KEM-768", { skip: isXWingAvailable() }, () => {

@@ -1,18 +1,17 @@
 import assert from "node:assert/strict";
 import { createCipheriv, createHash, createHmac, randomBytes, scryptSync } from "node:crypto";
-import { chmod, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
+import { chmod, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { KeysetWatcher, readKeysetFile, Recipient, Sealer, type KeysetSecret, type Point } from "../src/index.js";
+import { b64, day, id, plain, rowsOf, type Line } from "./keysets.js";
+import { unwrap } from "../src/keyset-secret.js";
 import { codeOfAsync, codeOfRefusal, keyOf, vectors } from "./vectors.js";
 
-// Keysets of two sender keys, written as docs/keyset-log.md says.
-
 const known = vectors("steps-v1.json").pushes[0].sender as Record<string, string>;
-const day = (count: number): string => new Date(Date.UTC(2026, 0, 1 + count)).toISOString().replace(".000", "");
 const clock = (count: number) => (): number => Date.UTC(2026, 0, 1 + count);
-const b64 = (bytes: Buffer): string => bytes.toString("base64url");
 
 function generated(): Record<string, string> {
   const secret = randomBytes(32);
@@ -24,30 +23,9 @@ function generated(): Record<string, string> {
 const [first, second] = [known, generated()];
 const publicOf = ({ d: _, ...record }: Record<string, string>): Record<string, string> => record;
 
-type Line = Record<string, unknown>;
-
-/** The rows of a log with these changes. */
-function rowsOf(lines: Line[]): string {
-  let text = "";
-  let prev: Buffer = Buffer.alloc(32);
-  lines.forEach((line, index) => {
-    const row = JSON.stringify({ n: index + 1, who: "test", prev: b64(prev), ...line });
-    prev = createHash("sha256").update(row).digest();
-    text += `${row}\n`;
-  });
-  return text;
-}
-
-const id = b64(Buffer.alloc(16, 1));
 const created: Line = { at: day(0), what: "created", id, kind: "sender", keys: { [first["kid"] ?? ""]: { jwk: publicOf(first), activatesAt: day(0) } } };
 const rotated: Line = { at: day(10), what: "rotated", keys: { [second["kid"] ?? ""]: { jwk: publicOf(second), activatesAt: day(20) }, [first["kid"] ?? ""]: { retiresAt: day(20) } } };
 const revoked: Line = { at: day(11), what: "revoked", keys: { [first["kid"] ?? ""]: { revokedAt: day(30) } } };
-
-function plain(lines: Line[], keys: Record<string, string>[]): string {
-  const rows = rowsOf(lines);
-  const value = JSON.stringify(keys);
-  return `${rows}{"v":1,"keys":${value},"digest":"${b64(createHash("sha256").update(rows + value).digest())}"}\n`;
-}
 
 function enc(key: Buffer, aad: string | Buffer, text: string | Buffer): Buffer {
   const nonce = randomBytes(12);
@@ -60,7 +38,7 @@ const keysetKey = Buffer.alloc(32, 9);
 
 /** Locked by a passphrase, and by a command whose wrapped key is the key with each byte changed. */
 function encrypted(lines: Line[], keys: Record<string, string>[], names = ["kms", "words"]): string {
-  const rows = rowsOf(lines);
+  const { rows } = rowsOf(lines);
   const [salt, history, dataKey] = [randomBytes(16), randomBytes(32), randomBytes(32)];
   const derived = scryptSync(passphrase, salt, 48, { N: 16, r: 8, p: 1 });
   const wrapped = enc(derived.subarray(0, 32), "pushcrypt/1 keyset key", keysetKey);
@@ -127,6 +105,18 @@ describe("keysets on disk", () => {
     const hidden = `process.env.PUSHCRYPT_PASSPHRASE === undefined ? ${flip} : process.exit(1)`;
     assert.equal(await codeOfAsync(() => readKeysetFile(path, { secret: command(hidden) })), null);
     delete process.env["PUSHCRYPT_PASSPHRASE"];
+  });
+  it("end with the child processes of a command that needs too long", async () => {
+    const pidFile = join(folder, "pid");
+    const waiting = `sleep 60 & echo $! > ${pidFile}; wait`;
+    assert.equal(await codeOfAsync(() => unwrap(["sh", "-c", waiting, "kms"], Buffer.alloc(32), 500)), "wrapCommandFailed");
+    const pid = Number(await readFile(pidFile, "utf8"));
+    const isRunning = (): boolean => {
+      try { return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8")); } catch { return false; }
+    };
+    assert.ok(pid > 0);
+    for (let looks = 0; isRunning() && looks < 200; looks += 1) await new Promise((resolve) => setTimeout(resolve, 5));
+    assert.equal(isRunning(), false);
   });
   it("whose secrets aren't those of the log are refused", async () => {
     await write(encrypted([secretsLine], [first], ["kms", "other"]));

@@ -20,7 +20,7 @@ describe("sender-refusals-v1: seal", () => {
     it(name, () => {
       const { requiresDevice = false, ...others } = options;
       const sealer = new Sealer(file.topic, { clock, ...(isSigned && { signer }) });
-      const all = { to: Recipient.fromJwk(file.records[to]), placeholder: placeholderOf(placeholder), bare: !requiresDevice, ...others } as SealOptions<"apns">;
+      const all = { to: Recipient.fromJwk(file.records[to]), placeholder: placeholderOf(placeholder), bare: !requiresDevice, ...others } as SealOptions;
       assert.equal(codeOfRefusal(() => sealer.seal(payload, all)), failure);
     });
   }
