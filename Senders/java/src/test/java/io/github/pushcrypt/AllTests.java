@@ -31,6 +31,7 @@ public final class AllTests {
         run("receipts", ReceiptTests::run);
         run("keyset files", KeysetFileTests::run);
         run("watcher", WatcherTests::run);
+        run("readme", ReadmeTests::run);
         run("interop", InteropTests::run);
         System.out.println(passed + " passed, " + failed + " failed, " + skipped + " skipped");
         if (failed > 0) {
@@ -88,13 +89,19 @@ public final class AllTests {
 
     static String hex(byte[] bytes) { return HexFormat.of().formatHex(bytes); }
 
+    /** The first of these paths that is in this folder or in one above it. */
+    static Path above(String... paths) {
+        for (Path folder = Path.of("").toAbsolutePath(); folder != null; folder = folder.getParent()) {
+            for (String path : paths) {
+                if (Files.exists(folder.resolve(path))) return folder.resolve(path);
+            }
+        }
+        throw new IllegalStateException(List.of(paths) + " isn't above this folder");
+    }
+
     private static Path vectorFolder() {
         String given = System.getProperty("vectors");
-        if (given != null) return Path.of(given);
-        for (Path folder = Path.of("").toAbsolutePath(); folder != null; folder = folder.getParent()) {
-            if (Files.isDirectory(folder.resolve("Conformance/vectors"))) return folder.resolve("Conformance/vectors");
-        }
-        throw new IllegalStateException("Conformance/vectors isn't above this folder: give -Dvectors=FOLDER");
+        return given != null ? Path.of(given) : above("Conformance/vectors");
     }
 
     static Obj vectors(String name) throws Exception { return Json.parse(Files.readAllBytes(vectorFolder().resolve(name))); }

@@ -50,12 +50,7 @@ final class InteropTests {
 
     /** One process answers all requests. */
     private static void answer(String python) throws Exception {
-        Path script = null;
-        for (Path folder = Path.of("").toAbsolutePath(); folder != null && script == null; folder = folder.getParent()) {
-            for (String place : List.of("src/test/python/peer.py", "Senders/java/src/test/python/peer.py")) {
-                if (Files.exists(folder.resolve(place))) script = folder.resolve(place);
-            }
-        }
+        Path script = above("src/test/python/peer.py", "Senders/java/src/test/python/peer.py");
         Path requests = Files.createTempFile("pushcrypt", ".jsonl"), answers = Files.createTempFile("pushcrypt", ".jsonl");
         Files.write(requests, REQUESTS.stream().map(Json::write).toList(), StandardCharsets.UTF_8);
         Process process = new ProcessBuilder(python, script.toString()).redirectInput(requests.toFile()).redirectOutput(answers.toFile()).redirectError(ProcessBuilder.Redirect.INHERIT).start();
