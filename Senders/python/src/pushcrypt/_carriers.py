@@ -10,6 +10,7 @@ from .errors import Flaw, OpenError, SealError
 Carrier = Literal["apns", "rebuilt", "fcm", "text", "expo", "oneSignal"]
 """The way of a push to the device. The app names it too: the payload never chooses."""
 
+_CARRIERS: tuple[Carrier, ...] = get_args(Carrier)
 _PLACES: Mapping[str, tuple[str, ...]] = {"expo": ("body", "pushcrypt"), "oneSignal": ("custom", "a", "pushcrypt")}
 #: The bytes that client and service add at most.
 RESERVED: Mapping[str, int] = {"apns": 0, "rebuilt": 64, "fcm": 192, "text": 192, "expo": 192, "oneSignal": 128}
@@ -27,15 +28,15 @@ _MAX_ONESIGNAL_LIFETIME = 28 * 86_400  # seconds
 
 
 def checked(carrier: Carrier) -> Carrier:
-    if carrier not in get_args(Carrier):
-        raise SealError("invalidOption", "carrier isn't one of " + ", ".join(get_args(Carrier)))
+    if carrier not in _CARRIERS:
+        raise SealError("invalidOption", "carrier isn't one of " + ", ".join(_CARRIERS))
     return carrier
 
 
 def checked_all(carriers: Iterable[Carrier]) -> tuple[Carrier, ...]:
     given = tuple(carriers)
-    if isinstance(carriers, str) or not given or not set(given) <= set(get_args(Carrier)):
-        raise ValueError("carriers isn't a sequence of some of " + ", ".join(get_args(Carrier)))
+    if isinstance(carriers, str) or not given or not set(given) <= set(_CARRIERS):
+        raise ValueError("carriers isn't a sequence of some of " + ", ".join(_CARRIERS))
     return given
 
 

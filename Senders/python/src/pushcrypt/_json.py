@@ -56,7 +56,7 @@ def parse(raw: bytes) -> tuple[Obj, str]:
     """
     try:
         text = raw.decode("utf-8")
-        value = _DECODER.decode(text)
+        value, end = _DECODER.raw_decode(text, len(text) - len(text.lstrip(WHITE_SPACE)))
     except UnicodeDecodeError as error:
         raise Flaw(f"byte {error.start} isn't UTF-8") from None
     except json.JSONDecodeError as error:
@@ -65,6 +65,8 @@ def parse(raw: bytes) -> tuple[Obj, str]:
         raise _too_deep() from None
     if not isinstance(value, Obj):
         raise Flaw("the root isn't a JSON object")
+    if text[end:].strip(WHITE_SPACE):
+        raise Flaw(f"there is more than white space after the JSON object, at character {end}")
     if "\\u" in text or text.count("{") + text.count("[") > MAX_DEPTH:  # otherwise there is no surrogate, and no depth over 64
         _check(value, 1)
     value.text = text

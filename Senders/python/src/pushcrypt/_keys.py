@@ -45,7 +45,7 @@ class Key:
     device: str | None = None
     role: str | None = None  # "publisher": an Ed25519 key that signs sender sets, not messages
 
-    @property
+    @cached_property
     def suite(self) -> int:
         return KINDS[self.kind][3]
 

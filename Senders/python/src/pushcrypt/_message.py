@@ -55,7 +55,12 @@ def is_visible(text: object) -> bool:
 
 def has_text(alert: Any) -> bool:
     """Whether an alert is a visible string, or has a visible title, subtitle, body, loc-key or title-loc-key."""
-    return any(is_visible(alert.get(name)) for name in _TEXTS) if isinstance(alert, dict) else is_visible(alert)
+    if not isinstance(alert, dict):
+        return is_visible(alert)
+    for name in _TEXTS:
+        if is_visible(alert.get(name)):
+            return True
+    return False
 
 
 @dataclass(frozen=True, repr=False)
@@ -162,8 +167,8 @@ def check_extras(header: Mapping[str, Any], authenticated: bool = True, has_badg
 
 def has_instructions(extras: Mapping[str, Any]) -> bool:
     """Whether a member needs a message that is signed, or sealed with a psk or a shared key."""
-    return any(name in extras for name in ("retract", "quiet", "badge")) or any(
-        "use" in attachment for attachment in extras.get("attachments", []))
+    return not extras.keys().isdisjoint(("retract", "quiet", "badge")) or any(
+        "use" in attachment for attachment in extras.get("attachments", ()))
 
 
 def _matching(value: Any, grammar: re.Pattern[str], flaw: str) -> str:
