@@ -33,7 +33,7 @@ export interface Attachment extends Reference {
 }
 
 /** A reference to an offloaded payload. */
-export const offloadForm = object({ ...REFERENCE, size: integer(0, MAX_PAYLOAD) }, {});
+export const offloadForm = object({ ...REFERENCE, size: integer(0, MAX_PAYLOAD) });
 
 export const attachmentForm = object(
   { ...REFERENCE, size: integer(0, 2 ** 48), type: text(/^[a-z0-9][a-z0-9.+_-]{0,63}\/[a-z0-9][a-z0-9.+_-]{0,63}$/) },

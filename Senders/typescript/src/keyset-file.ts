@@ -1,6 +1,6 @@
 import { ascii, hmac, isSame, sha256 } from "./sender/bytes.js";
 import { reading, refuse, rethrow } from "./sender/errors.js";
-import { anything, bytes, integer, list, object, where } from "./sender/forms.js";
+import { anything, bytes, closed, integer, list, where } from "./sender/forms.js";
 import { readObject, type JsonObject } from "./sender/json.js";
 import { type Key } from "./sender/key.js";
 import { Keyset } from "./keyset.js";
@@ -14,11 +14,11 @@ const isDistinct = (locks: readonly { readonly name: string }[]): boolean =>
 const locksForm = where("a list of different names", list(lockForm, 1, 8), isDistinct);
 const sealedKeys = where("28 bytes or more", bytes(), ({ length }) => length >= 28);
 /** {"v": 1, "keys": [JWK, ...], "digest": B64(32)} */
-const PLAIN = object({ v: anything, keys: list(anything), digest: bytes(32) }, {}, true);
+const PLAIN = closed({ v: anything, keys: list(anything), digest: bytes(32) });
 /** {"v": 1, "sealed": {"locks": [ENTRY, ... 1 to 8], "dataKey": B64(60), "keys": B64(sealed keys)}, "mac": B64(32)} */
-const SEALED = object({ locks: locksForm, dataKey: bytes(60), keys: sealedKeys }, {}, true);
-const ENCRYPTED = object({ v: anything, sealed: SEALED, mac: bytes(32) }, {}, true);
-const MATERIAL = object({ keys: list(anything), history: bytes(32) }, {}, true);
+const SEALED = closed({ locks: locksForm, dataKey: bytes(60), keys: sealedKeys });
+const ENCRYPTED = closed({ v: anything, sealed: SEALED, mac: bytes(32) });
+const MATERIAL = closed({ keys: list(anything), history: bytes(32) });
 
 /** How to read a file. */
 export interface ReadOptions {

@@ -1,21 +1,7 @@
 import { b64, sha256 } from "./sender/bytes.js";
 import { reading, refuse } from "./sender/errors.js";
-import {
-  anything,
-  anyText,
-  base64,
-  bytes,
-  distinct,
-  entries,
-  integer,
-  list,
-  nullable,
-  object,
-  oneOf,
-  text,
-  where,
-  type Form,
-} from "./sender/forms.js";
+import { anything, anyText, base64, bytes, closed, distinct, entries, type Form } from "./sender/forms.js";
+import { integer, list, nullable, oneOf, text, where } from "./sender/forms.js";
 import { JsonNumber, JsonObject, readObject } from "./sender/json.js";
 import { readKey, recordOf, type Key, type KeyUse } from "./sender/key.js";
 import { TOPIC } from "./sender/seal.js";
@@ -35,9 +21,8 @@ const MAX_VALIDITY = 90 * 86_400;
 
 const number = integer(1, 2 ** 52);
 const label = where("at most 256 bytes", text(/^[^\0-\x1f\x7f-\x9f]+$/), (one) => Buffer.byteLength(one) <= 256);
-const topic = text(TOPIC);
 const isEpoch = (name: string): boolean => /^(?:0|[1-9][0-9]{0,15})$/.test(name) && Number.isSafeInteger(Number(name));
-const point = object({ n: number, hash: base64(32) }, {}, true);
+const point = closed({ n: number, hash: base64(32) });
 
 const duration: Form<number> = (value, name) => {
   const counts = DURATION.exec(anyText(value, name))?.slice(1) ?? refuse("malformed", `${name} isn't a duration`);
@@ -46,22 +31,18 @@ const duration: Form<number> = (value, name) => {
 };
 
 const jwkForm = where("an object", anything, (jwk) => jwk instanceof JsonObject);
-const keyChange = object(
-  {},
-  { jwk: jwkForm, psk: oneOf(true), lost: nullable(oneOf(true)), ...momentsOf(nullable(time)) },
-  true,
-);
+const isTrue = oneOf(true);
+const keyChange = closed({}, { jwk: jwkForm, psk: isTrue, lost: nullable(isTrue), ...momentsOf(nullable(time)) });
 const percent = where("a percentage", anything, (one) => one instanceof JsonNumber && PERCENT.test(one.text));
 const policy = where(
   "of keys that are replaced later than they are published",
-  object(
+  closed(
     { rotateEvery: duration, publishLead: duration, overlap: duration, keep: integer(1, 100) },
     { requireCoverage: percent },
-    true,
   ),
   ({ rotateEvery, publishLead }) => rotateEvery > publishLead,
 );
-const lineForm = object(
+const lineForm = closed(
   { n: number, at: time, who: label, what: text(ACTION), prev: base64(32) },
   {
     why: label,
@@ -70,7 +51,7 @@ const lineForm = object(
     kind: oneOf<KeyUse>("recipient", "sender", "shared", "publisher"),
     keys: entries(base64(8), keyChange),
     policy,
-    publication: object({ topics: distinct(topic, 1, 16), validFor: duration }, {}, true),
+    publication: closed({ topics: distinct(text(TOPIC), 1, 16), validFor: duration }),
     epochs: entries(where("an epoch", anyText, isEpoch), nullable(bytes(16))),
     writer: label,
     secrets: distinct(text(/^[A-Za-z0-9._-]{1,64}$/), 0, 8),
@@ -79,9 +60,8 @@ const lineForm = object(
     issuedAt: time,
     validUntil: time,
     epoch: integer(0),
-    publisher: object({ id: bytes(16), n: number, hash: bytes(32) }, {}, true),
+    publisher: closed({ id: bytes(16), n: number, hash: bytes(32) }),
   },
-  true,
 );
 
 const readLine = where("a line with why and r together or not at all", lineForm, ({ why, r }) => !why === !r);
@@ -91,20 +71,14 @@ export type Point = ReturnType<typeof point>;
 /** A line of a log. Times are Unix seconds. */
 export type Line = ReturnType<typeof readLine> & Point;
 
-/** The actions of the lines that can have a member. */
-const PLACES = {
-  epoch: /published/,
-  validUntil: /published/,
-  publisher: /published/,
-  issuedAt: /published|restored/,
-  over: /restored/,
-  revoked: /restored/,
-};
+/** The members that only lines of one action have. `issuedAt` is in both. */
+const OF_PUBLISHED = ["issuedAt", "epoch", "validUntil", "publisher"] as const;
+const OF_RESTORED = ["issuedAt", "over", "revoked"] as const;
 
 /** A row: strict JSON without white space outside of strings. */
 export function readRow(row: Uint8Array): JsonObject {
   const root = readObject(row);
-  const others = root.source.replace(/"(?:[^"\\]|\\.)*"/g, "");
+  const others = root.source.replace(/"[^"\\]*(?:\\.[^"\\]*)*"/g, "");
   return /[ \t\r\n]/.test(others) ? refuse("malformed", "it has white space outside of strings") : root;
 }
 
@@ -203,8 +177,9 @@ export class KeysetLog {
   }
 
   #checkPlaces(line: Line): void {
-    const names = Object.keys(PLACES) as (keyof typeof PLACES)[];
-    const wrong = names.find((name) => line[name] !== undefined && !PLACES[name].test(line.what));
+    const own: readonly (keyof Line)[] =
+      line.what === "published" ? OF_PUBLISHED : line.what === "restored" ? OF_RESTORED : [];
+    const wrong = [...OF_PUBLISHED, ...OF_RESTORED].find((name) => line[name] !== undefined && !own.includes(name));
     if (wrong !== undefined) refuse("misplaced", `a line ${line.what} can't have ${wrong}`);
     const isOfSender = line.publication !== undefined || (line.epochs?.size ?? 0) > 0;
     if ((isOfSender && this.kind !== "sender") || (line.policy !== undefined && this.kind === "publisher")) {

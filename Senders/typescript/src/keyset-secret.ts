@@ -3,7 +3,7 @@ import { scrypt } from "node:crypto";
 import { promisify } from "node:util";
 import { ascii, isSame, openGcm } from "./sender/bytes.js";
 import { PushCryptError, refuse } from "./sender/errors.js";
-import { bytes, integer, object, oneOf, text, where } from "./sender/forms.js";
+import { bytes, closed, integer, oneOf, text, where } from "./sender/forms.js";
 
 const MAX_MEMORY = 2 ** 30; // of scrypt, in bytes
 const TIME_LIMIT = 120_000; // of a command, in milliseconds
@@ -18,16 +18,14 @@ const isScrypt = ({ n, r }: { n: number; r: number }): boolean => (n & (n - 1)) 
 const SCRYPT = { n: integer(2, 2 ** 20), r: integer(1, 32), p: integer(1, 16), salt: bytes(16), check: bytes(16) };
 
 /** {"name": NAME, LOCK, "key": B64(wrapped)}                                          (docs/keyset-log.md, "Material") */
-export const lockForm = where(
-  "a passphrase or a command, with its key",
-  object(
-    { name: text(/^[A-Za-z0-9._-]{1,64}$/), key: bytes() },
-    { passphrase: where("scrypt within its limits", object(SCRYPT, {}, true), isScrypt), command: oneOf(true) },
-    true,
-  ),
-  ({ passphrase, command, key }) =>
-    (passphrase === undefined) !== (command === undefined) && (command ? key.length <= 4_096 : key.length === 60),
+const ENTRY = closed(
+  { name: text(/^[A-Za-z0-9._-]{1,64}$/), key: bytes() },
+  { passphrase: where("scrypt within its limits", closed(SCRYPT), isScrypt), command: oneOf(true) },
 );
+export const lockForm = where("a passphrase or a command, with its key", ENTRY, ({ passphrase, command, key }) => {
+  const isOne = (passphrase === undefined) !== (command === undefined);
+  return isOne && (command ? key.length <= 4_096 : key.length === 60);
+});
 type Lock = ReturnType<typeof lockForm>;
 
 /** ENC(key, aad, text) = nonce(12) ‖ AES-256-GCM(key, nonce, aad, text) */

@@ -1,19 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { ascii, b64, hmac, lp16, NONE } from "./sender/bytes.js";
 import { reading, refuse } from "./sender/errors.js";
-import {
-  anyText,
-  anything,
-  base64,
-  distinct,
-  integer,
-  list,
-  object,
-  oneOf,
-  text,
-  where,
-  type Form,
-} from "./sender/forms.js";
+import { anyText, anything, base64, closed, distinct, integer, list, oneOf, text, where } from "./sender/forms.js";
+import { type Form } from "./sender/forms.js";
 import { JsonNumber, JsonObject, LONE_SURROGATE } from "./sender/json.js";
 import { type Key } from "./sender/key.js";
 import { type Placeholder } from "./sender/outer.js";
@@ -69,6 +58,8 @@ export interface SealOptions {
   readonly bare?: boolean;
 }
 
+type Offload = NonNullable<OversizePlan["offload"]>;
+const callback = where("a function", anything as Form<Offload>, (one) => typeof one === "function");
 const flag = oneOf(true, false);
 const isDistinct = (values: readonly unknown[]): boolean => new Set(values).size === values.length;
 const isCampaign = (name: string): boolean =>
@@ -81,7 +72,7 @@ export const attachmentsForm = where(
   (all) => isDistinct(all.flatMap(({ id }) => id ?? [])) && all.filter(({ use }) => use !== undefined).length <= 1,
 );
 
-const OPTIONS = object(
+const OPTIONS = closed(
   { to: where("a Recipient", anything as Form<Recipient>, (to) => to instanceof Recipient) },
   {
     placeholder: anything,
@@ -98,16 +89,11 @@ const OPTIONS = object(
     badgeAdd: integer(-999, 999),
     attachments: attachmentsForm,
     offload: offloadForm,
-    oversize: object(
-      {},
-      { shortenBodyTo: integer(1), offload: anything as Form<NonNullable<OversizePlan["offload"]>> },
-      true,
-    ),
+    oversize: closed({}, { shortenBodyTo: integer(1), offload: callback }),
     selfTest: flag,
     minimumSuite: integer(1, 4),
     bare: flag,
   },
-  true,
 );
 export type Options = ReturnType<typeof OPTIONS>;
 
@@ -177,7 +163,7 @@ export function headerOf(options: Options, { to, signer }: Parties, milliseconds
 const isNumber = (value: unknown): boolean => value instanceof JsonNumber && Number.isFinite(value.value);
 const number = where("a number", anything as Form<JsonNumber>, isNumber);
 const volume = where("a number of 0 to 1", number, ({ value }) => value >= 0 && value <= 1);
-const SOUND = object({}, { critical: integer(0, 1), name: anyText, volume }, true);
+const SOUND = closed({}, { critical: integer(0, 1), name: anyText, volume });
 const scalar: Form<unknown> = (value, name) =>
   typeof value === "string" || typeof value === "boolean" ? value : number(value, name);
 const EXPOSED = new Map<string, Form<unknown>>([

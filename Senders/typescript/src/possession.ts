@@ -13,9 +13,9 @@ const MAX_SIZE = 4_096; // bytes
 const host = text(/^[a-z0-9.-]{1,253}$/);
 const id = text(/^[A-Za-z0-9_-]{1,64}$/);
 const version = integer(1, 1);
-const ANSWER = object({ registration: id, answer: bytes(32) }, {});
-const STORED = object({ version, kid: anyText, hasPSK: oneOf(true, false), record: anyText }, {});
-const PENDING = object({ version, id, codeDigest: bytes(32), challengedAt: integer(0), registration: STORED }, {});
+const ANSWER = object({ registration: id, answer: bytes(32) });
+const STORED = object({ version, kid: anyText, hasPSK: oneOf(true, false), record: anyText });
+const PENDING = object({ version, id, codeDigest: bytes(32), challengedAt: integer(0), registration: STORED });
 
 /** A challenge for one upload (PROTOCOL section 13). */
 export interface Challenge {

@@ -6,7 +6,7 @@ import { PushCryptError } from "../src/sender/errors.js";
 import { SENDER_KINDS } from "../src/sender/curves.js";
 import { readObject } from "../src/sender/json.js";
 import { readKey } from "../src/sender/key.js";
-import { deviceKey, isXWingAvailable } from "../src/suites.js";
+import { deviceKey, isXWingAvailable, KINDS } from "../src/suites.js";
 import { campaignId } from "../src/options.js";
 import { codeOfRefusal, keyOf, vectors } from "./vectors.js";
 
@@ -52,6 +52,33 @@ describe("keysets-v1: campaigns", () => {
       assert.equal(campaignId(campaign, key), id);
     });
   }
+});
+
+describe("records are refused", () => {
+  const { records } = vectors("sender-refusals-v1.json");
+  const codeOf = (record: string, changes: object): string | null =>
+    codeOfRefusal(() => readKey(readObject(JSON.stringify({ ...(JSON.parse(record) as object), ...changes })), KINDS));
+  const secret = Buffer.alloc(32, 1).toString("base64url");
+  it("with a private key or a secret that their kind can't have, which is malformed", () => {
+    for (const [name, foreign] of [["p256", ["priv", "device"]], ["x25519", ["priv", "device"]], ["sender", ["priv", "psk", "device"]], ["shared", ["d", "priv", "psk"]]] as const) {
+      for (const member of foreign) assert.equal(codeOf(records[name], { [member]: secret }), "malformed", `${name} ${member}`);
+      assert.equal(codeOf(records[name], { other: secret }), null, name);
+    }
+  });
+  it("with another role than publisher, which is unsupportedKey, in sender keys alone", () => {
+    for (const role of [null, "", "Publisher", "sender", 1]) assert.equal(codeOf(records.sender, { role }), "unsupportedKey", String(role));
+    assert.equal(codeOf(records.sender, { role: "publisher" }), null);
+    assert.equal(codeOf(records.p256, { role: "x" }), null); // a member that readers ignore
+  });
+  it("with an Ed25519 y that isn't canonical, is of small order or has no point, which is invalidKey", () => {
+    const y = (value: bigint): string => Buffer.from(value.toString(16).padStart(64, "0"), "hex").reverse().toString("base64url");
+    const field = 2n ** 255n - 19n;
+    const order8 = 2707385501144840649318225287225658788936804267575313519463743609750303402022n;
+    for (const value of [0n, 1n, field - 1n, field, field + 1n, field + 3n, order8, field - order8, 2n, 7n]) {
+      assert.equal(codeOf(records.sender, { x: y(value), d: undefined }), "invalidKey", String(value));
+    }
+    assert.equal(codeOf(records.sender, { x: y(3n), d: undefined }), "kidMismatch"); // it is a point
+  });
 });
 
 describe("generated sender keys", () => {

@@ -20,7 +20,7 @@ const { records } = vectors("sender-refusals-v1.json");
 const given = `
 const upload: string = ${JSON.stringify(records["p256 psk"])};
 const [passphrase, lastHead] = ["correct horse", ${"LAST_HEAD"}];
-const payload = { aps: { alert: { title: "T", body: "long ".repeat(1_000) } } };
+const payload = { aps: { alert: { title: "T", body: "B" } }, text: "long ".repeat(1_000) };
 const placeholder = { title: "New message" };
 const sent: string[] = [];
 const send = async (headers: Readonly<Record<string, string>>, body: Buffer) => void sent.push(headers["apns-topic"] + " " + body.length);

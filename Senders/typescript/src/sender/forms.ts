@@ -57,7 +57,7 @@ export const base64 = (size: number): Form<string> =>
 export function list<T>(element: Form<T>, least = 0, most = Infinity): Form<readonly T[]> {
   return form(`an array of ${least} to ${most}`, (value, name) => {
     const isRight = Array.isArray(value) && value.length >= least && value.length <= most;
-    return isRight ? value.map((one) => element(one, name)) : undefined;
+    return isRight ? Array.from(value, (one) => element(one, name)) : undefined; // calls it for holes, too
   });
 }
 
@@ -79,8 +79,8 @@ export function entries<T>(key: Form<string>, element: Form<T>, least = 0): Form
   return where(`an object of ${least} or more`, all, ({ size }) => size >= least);
 }
 
-/** An object with all members of `required`, and any of `optional`. A closed one has no others. */
-export function object<R extends Forms, O extends Forms>(required: R, optional: O, isClosed = false) {
+/** An object with all members of `required`, and any of `optional`. Others are ignored. */
+export function object<R extends Forms, O extends Forms>(required: R, optional = {} as O, isClosed = false) {
   const forms = new Map<string, Form<unknown>>(Object.entries({ ...required, ...optional }));
   return (value: unknown, name: string): Members<R> & Partial<Members<O>> => {
     const found: Record<string, unknown> = {};
@@ -93,3 +93,7 @@ export function object<R extends Forms, O extends Forms>(required: R, optional: 
     return found as Members<R> & Partial<Members<O>>;
   };
 }
+
+/** The same without other members. */
+export const closed = <R extends Forms, O extends Forms>(required: R, optional = {} as O) =>
+  object(required, optional, true);

@@ -1,5 +1,5 @@
 import { reading, refuse } from "./errors.js";
-import { anyText, list, object, where } from "./forms.js";
+import { anyText, closed, list, where } from "./forms.js";
 import { JsonNumber, JsonObject, LONE_SURROGATE } from "./json.js";
 import { hasText, type InnerPayload } from "./payload.js";
 
@@ -21,27 +21,26 @@ export interface Placeholder {
 }
 
 const TEXT = where("text without a lone surrogate", anyText, (text) => !LONE_SURROGATE.test(text));
-const TEXTS = ["title", "subtitle", "body", "titleLocKey", "subtitleLocKey", "locKey", "launchImage"];
-const LISTS = ["titleLocArgs", "subtitleLocArgs", "locArgs"];
-const FORMS = [...TEXTS.map((name) => [name, TEXT] as const), ...LISTS.map((name) => [name, list(TEXT)] as const)];
-const PLACEHOLDER = object({}, Object.fromEntries(FORMS), true);
+const NAMES = "title subtitle body title-loc-key subtitle-loc-key loc-key launch-image".split(" ");
+const LISTS = "title-loc-args subtitle-loc-args loc-args".split(" ");
+/** Apple's names of the members. */
+const APPLE = new Map(
+  [...NAMES, ...LISTS].map((name) => [name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()), name]),
+);
+const FORMS = [...APPLE].map(([name, apple]) => [name, LISTS.includes(apple) ? list(TEXT) : TEXT] as const);
+const PLACEHOLDER = closed({}, Object.fromEntries(FORMS));
 
 /** An alert with Apple's names. */
-export type Alert = ReadonlyMap<string, string | readonly string[]>;
+export type Alert = Map<string, string | readonly string[]>;
 
 /** The alert of the outer payload. Refuses with `invalidPlaceholder`. */
 export function alertOf(placeholder: unknown): Alert {
   const given = reading("it", () => PLACEHOLDER(placeholder, "the placeholder"), { malformed: "invalidPlaceholder" });
-  const members = Object.entries(given as Record<string, string | readonly string[]>).filter(
-    ([, { length }]) => length > 0,
-  );
-  const nameOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  const alert = new Map(members.map(([name, value]) => [nameOf(name), value]));
+  const alert: Alert = new Map();
+  for (const [name, value = ""] of Object.entries(given))
+    if (value.length > 0) alert.set(APPLE.get(name) ?? name, value);
   if (hasText(alert)) return alert;
-  return refuse(
-    "invalidPlaceholder",
-    "it has no text that a person can see: without one, iOS doesn't run the extension",
-  );
+  return refuse("invalidPlaceholder", "it has no text that a person can see, and iOS runs the extension only for one");
 }
 
 /**
