@@ -170,8 +170,8 @@ class Tool:
         given += [("--expose", ",".join(members["expose"]))] if "expose" in members else []
         options = [*options, *(f"{name}={value}" for name, value in given), *(["--quiet"] if members.get("quiet") else []), "--show-id"]
         out, told = self.run("seal", *options, given=request["payload"].encode("utf-8", "surrogatepass"))
-        identifier = told.split("pushcrypt: id ")[1].split()[0]
-        return {"payload": out.decode().removesuffix("\n"), "id": identifier, "expiresAt": request["at"] + request.get("expires", 2_592_000)}
+        expires_at = request["at"] + request.get("expires", 2_592_000)
+        return {"payload": out.decode().removesuffix("\n"), "id": told.split("pushcrypt: id ")[1].split()[0], "expiresAt": expires_at}
 
     @staticmethod
     def line(members: Request, **raw: str) -> str:
@@ -208,9 +208,9 @@ class Tool:
         purpose, folder = request["purpose"], Path(tempfile.mkdtemp(dir=self._folder))
         reference, output = folder / "reference", folder / "output"
         if "plaintext" in request:
-            kind = ["--type", "a/b"] if purpose == "attachment" else []
-            self.run("blob", "seal", "--reference", str(reference), "--purpose", purpose, "--output", str(output), *kind,
-                     given=unb64(request["plaintext"]))
+            options = ["--purpose", purpose, "--reference", str(reference), "--output", str(output)]
+            options += ["--type", "a/b"] if purpose == "attachment" else []
+            self.run("blob", "seal", *options, given=unb64(request["plaintext"]))
             made = json.loads(reference.read_text())
             return {"blob": b64(output.read_bytes()), "reference": {name: made[name] for name in ("key", "size", "sha256")}}
         kind = {"type": "a/b"} if purpose == "attachment" else {}

@@ -211,7 +211,8 @@ def add_small(vectors: Vectors, mode: Mode) -> None:
         seals("placeholders", name, OUTER, placeholder=placeholder)
     for name, at, expires in TIMES:
         seals("times", name, MESSAGE, at=at, expires=expires)
-    for name, topic in (("of one character", "a"), ("of 155 characters", "a" * 155), ("with capitals, digits, . and -", "Com.Example-1.App")):
+    for name, topic in (("of one character", "a"), ("of 155 characters", "a" * 155),
+                        ("with capitals, digits, . and -", "Com.Example-1.App")):
         seals("topics", name, INFO, topic=topic)
     record = json.loads(mode.record)
     for name, text in (
@@ -226,7 +227,8 @@ def add_small(vectors: Vectors, mode: Mode) -> None:
     for name, options, rule in REFUSED_OPTIONS:
         refuses("options", name, rule, **options)
     for name, text, rule in (
-        ("a private record", json.dumps(KEYS[mode.key].record()), IMPORTER), ("a record with d null", json.dumps({**record, "d": None}), IMPORTER),
+        ("a private record", json.dumps(KEYS[mode.key].record()), IMPORTER),
+        ("a record with d null", json.dumps({**record, "d": None}), IMPORTER),
         ("a record with priv", json.dumps({**record, "priv": record["x"]}), IMPORTER),
         ("two keys without times", json.dumps({"keys": [record, record]}), SETS),
         ("a key that is another's", json.dumps({**record, "x": record["y"], "y": record["x"]}), IMPORTER),
@@ -285,9 +287,11 @@ def add_fields(vectors: Vectors, mode: Mode) -> None:
             vectors.add("sender-full", "fields of services", mode, f"{carrier}: exposes {name}", CARRIERS, name in names, carrier=carrier,
                         placeholder={"body": "x"}, payload='{"aps":{"alert":"x","%s":%s}}' % (name, value), expose=[name])
         for name, placeholder, is_refused in (
-            ("a title alone", {"title": "x"}, carrier == "oneSignal"), ("title, subtitle and body", {"title": "a", "subtitle": "b", "body": "c"}, False),
+            ("a title alone", {"title": "x"}, carrier == "oneSignal"),
+            ("title, subtitle and body", {"title": "a", "subtitle": "b", "body": "c"}, False),
             ("a loc-key", {"loc-key": "K"}, True), ("a title-loc-key", {"title-loc-key": "K", "body": "x"}, True),
-            ("a subtitle's key", {"subtitle-loc-key": "K", "body": "x"}, True), ("a launch-image", {"launch-image": "i", "body": "x"}, True),
+            ("a subtitle's key", {"subtitle-loc-key": "K", "body": "x"}, True),
+            ("a launch-image", {"launch-image": "i", "body": "x"}, True),
         ):
             vectors.add("sender-full", "fields of services", mode, f"{carrier}: a placeholder with {name}", CARRIERS, is_refused,
                         carrier=carrier, placeholder=placeholder)

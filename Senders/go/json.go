@@ -62,7 +62,9 @@ func parseCounting(text []byte, isCompact bool) (*object, int) {
 }
 
 func (p *parser) require(holds bool, what string) {
-	require(holds, "", "there is %s at byte %d", what, p.at)
+	if !holds {
+		require(false, "", "there is %s at byte %d", what, p.at)
+	}
 }
 
 func (p *parser) skip() {
@@ -143,17 +145,17 @@ func (p *parser) object(depth int) *object {
 func (p *parser) string() string {
 	var found []byte
 	for {
-		p.require(p.at < len(p.text) && p.text[p.at] >= ' ', "a control character or the end in a string")
-		c := p.text[p.at]
-		p.at++
-		switch c {
-		case '"':
-			return string(found)
-		case '\\':
-			found = utf8.AppendRune(found, p.escaped())
-		default:
-			found = append(found, c)
+		start := p.at
+		for p.at < len(p.text) && p.text[p.at] >= ' ' && p.text[p.at] != '"' && p.text[p.at] != '\\' {
+			p.at++
 		}
+		found = append(found, p.text[start:p.at]...)
+		p.require(p.at < len(p.text) && p.text[p.at] >= ' ', "a control character or the end in a string")
+		p.at++
+		if p.text[p.at-1] == '"' {
+			return string(found)
+		}
+		found = utf8.AppendRune(found, p.escaped())
 	}
 }
 

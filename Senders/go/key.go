@@ -13,25 +13,31 @@ import (
 
 // keyType is a type of key records (PROTOCOL section 3). Of a type with a suite of HPKE it has the algorithms (RFC 9180 section 7).
 type keyType struct {
-	name, kty, crv, alg string
+	kty, crv, alg, kind string
 	// members are those of such a record, and secret that of the private key or the shared secret.
 	members, secret string
-	// suite is that of messages to such a key, or 0.
-	suite int
-	// publicSize and headerSize are the bytes of a serialised public key, and of what precedes ct: enc or salt.
-	publicSize, headerSize int
-	kemID, aeadID          uint16
+	// thumbprint is what RFC 7638, RFC 8037 or RFC 9964 hash, with places for the values of hashed, of partSize bytes each.
+	thumbprint string
+	hashed     []string
+	partSize   int
+	// suite is that of messages to such a key, or 0, and headerSize the bytes before ct: enc or salt.
+	suite, headerSize int
+	kemID, aeadID     uint16
 	// keySize is that of the AEAD's key, in bytes.
 	keySize int
 }
 
 var (
-	p256     = &keyType{"p256", "EC", "P-256", "HPKE-7", "kty crv x y d alg kid psk", "d", 1, 65, 65, 0x0010, 2, 32}
-	x25519   = &keyType{"x25519", "OKP", "X25519", "HPKE-3", "kty crv x d alg kid psk", "d", 2, 32, 32, 0x0020, 1, 16}
-	xwing    = &keyType{"xwing", "AKP", "", "pushcrypt-3", "kty pub priv alg kid psk", "priv", 3, 1_216, 1_120, 0x647a, 2, 32}
-	shared   = &keyType{"shared", "oct", "", "HKDF-A256GCM", "kty k alg kid", "k", 4, 0, 16, 0, 0, 0}
-	signing  = &keyType{"ed25519", "OKP", "Ed25519", "Ed25519", "kty crv x d alg kid role", "d", 0, 32, 0, 0, 0, 0}
-	keyTypes = []*keyType{p256, x25519, xwing, shared, signing}
+	p256 = &keyType{"EC", "P-256", "HPKE-7", "recipient", "kty crv x y d alg kid psk", "d",
+		`{"crv":"P-256","kty":"EC","x":"%s","y":"%s"}`, []string{"x", "y"}, 32, 1, 65, 0x0010, 2, 32}
+	x25519 = &keyType{"OKP", "X25519", "HPKE-3", "recipient", "kty crv x d alg kid psk", "d",
+		`{"crv":"X25519","kty":"OKP","x":"%s"}`, []string{"x"}, 32, 2, 32, 0x0020, 1, 16}
+	xwing = &keyType{"AKP", "", "pushcrypt-3", "recipient", "kty pub priv alg kid psk", "priv",
+		`{"alg":"pushcrypt-3","kty":"AKP","pub":"%s"}`, []string{"pub"}, 1_216, 3, 1_120, 0x647a, 2, 32}
+	shared = &keyType{"oct", "", "HKDF-A256GCM", "shared", "kty k alg kid", "k",
+		`{"k":"%s","kty":"oct"}`, []string{"k"}, 32, 4, 16, 0, 0, 0}
+	signing = &keyType{"OKP", "Ed25519", "Ed25519", "sender", "kty crv x d alg kid role", "d",
+		`{"crv":"Ed25519","kty":"OKP","x":"%s"}`, []string{"x"}, 32, 0, 0, 0, 0, 0}
 )
 
 // isPair says whether HPKE seals to such a key.
@@ -43,7 +49,8 @@ func rank(suite int) int { return suite / 3 }
 // key is one key record. What the record doesn't have is nil or empty.
 type key struct {
 	*keyType
-	kid, device         string
+	kid, device string
+	// public is the serialised public key; that of P-256 is uncompressed.
 	public, secret, psk []byte
 	isPublisher         bool
 	// recipient is R of section 4.
@@ -59,7 +66,7 @@ func readKey(value any, isChecked bool) *key {
 	jwk := asObject(value, "a key record")
 	jwk.string("kty")
 	k := &key{kid: base64Of(jwk.bytes("kid", 8))}
-	for _, one := range keyTypes {
+	for _, one := range []*keyType{p256, x25519, xwing, shared, signing} {
 		if jwk.get("kty") == one.kty && jwk.get("alg") == one.alg && (one.crv == "" || jwk.get("crv") == one.crv) {
 			k.keyType = one
 		}
@@ -71,15 +78,18 @@ func readKey(value any, isChecked bool) *key {
 		isOwn := slices.Contains(strings.Fields(k.members), name)
 		require(isOwn || !jwk.has(name), "", "key %s has %s, which a key of its type can't have", k.kid, name)
 	}
-	switch k.keyType {
-	case p256:
-		k.public = join([]byte{4}, jwk.bytes("x", 32), jwk.bytes("y", 32))
-	case xwing:
-		k.public = jwk.bytes("pub", k.publicSize)
-	case x25519, signing:
-		k.public = jwk.bytes("x", k.publicSize)
+	if k.keyType == p256 {
+		k.public = []byte{4}
 	}
-	if k.keyType == shared || jwk.has(k.keyType.secret) {
+	var hashed []any
+	for _, name := range k.hashed {
+		k.public = append(k.public, jwk.bytes(name, k.partSize)...)
+		hashed = append(hashed, jwk.string(name))
+	}
+	if k.keyType == shared {
+		k.public = nil
+	}
+	if jwk.has(k.keyType.secret) {
 		k.secret = jwk.bytes(k.keyType.secret, 32)
 	}
 	if jwk.has("psk") {
@@ -91,35 +101,17 @@ func readKey(value any, isChecked bool) *key {
 		require(k.keyType == shared && nameForm.MatchString(k.device), "", "key %s has no device id of the needed form", k.kid)
 	}
 	// Only a device key has a kid that isn't its own: that of its master.
-	own := base64Of(digest([]byte(k.thumbprintText()))[:8])
+	own := base64Of(digest(fmt.Appendf(nil, k.thumbprint, hashed...))[:8])
 	require(k.device != "" || k.kid == own, "kidMismatch", "the kid %s isn't that of its key, %s", k.kid, own)
 	return k
 }
 
-// thumbprintText is what RFC 7638, RFC 8037 or RFC 9964 hash.
-func (k *key) thumbprintText() string {
-	switch k.keyType {
-	case p256:
-		return fmt.Sprintf(`{"crv":"P-256","kty":"EC","x":"%s","y":"%s"}`, base64Of(k.public[1:33]), base64Of(k.public[33:]))
-	case xwing:
-		return fmt.Sprintf(`{"alg":"pushcrypt-3","kty":"AKP","pub":"%s"}`, base64Of(k.public))
-	case shared:
-		return fmt.Sprintf(`{"k":"%s","kty":"oct"}`, base64Of(k.secret))
-	}
-	return fmt.Sprintf(`{"crv":"%s","kty":"OKP","x":"%s"}`, k.crv, base64Of(k.public))
-}
-
-// kind is that of a set with the key.
-func (k *key) kind() string {
-	switch {
-	case k.keyType == shared:
-		return "shared"
-	case k.isPair():
-		return "recipient"
-	case k.isPublisher:
+// setKind is that of a set with the key.
+func (k *key) setKind() string {
+	if k.isPublisher {
 		return "publisher"
 	}
-	return "sender"
+	return k.kind
 }
 
 // isMaster says whether it is a shared key that isn't a device's.
@@ -181,7 +173,7 @@ type SenderKey struct {
 }
 
 func newSenderKey(k *key) *SenderKey {
-	require(k.kind() == "sender" && k.secret != nil, "wrongKind", "key %s isn't a sender's private key", k.kid)
+	require(k.setKind() == "sender" && k.secret != nil, "wrongKind", "key %s isn't a sender's private key", k.kid)
 	return &SenderKey{hide(k)}
 }
 

@@ -82,7 +82,7 @@ type Keyset struct {
 
 func newKeyset(kind string, sequence, updatedAt int64, entries []*entry) *Keyset {
 	for place, one := range entries {
-		require(one.key.kind() == kind, "wrongKind", "the set has keys of several kinds")
+		require(one.key.setKind() == kind, "wrongKind", "the set has keys of several kinds")
 		isSame := func(other *entry) bool { return other.key.kid == one.key.kid }
 		require(!slices.ContainsFunc(entries[:place], isSame), "duplicateKey", "the set has two keys of the kid %s", one.key.kid)
 	}
@@ -102,7 +102,7 @@ func ReadKeyset(text []byte) (keys *Keyset, err error) {
 	for _, record := range records {
 		entries = append(entries, &entry{readKey(record, true), times{"activatesAt": 0}, false})
 	}
-	kind, sequence, updatedAt := entries[0].key.kind(), int64(0), int64(firstSecond)
+	kind, sequence, updatedAt := entries[0].key.setKind(), int64(0), int64(firstSecond)
 	if !root.has("keys") || !root.has("pushcrypt") {
 		require(len(entries) == 1, "", "it has several keys and no times")
 		return newKeyset(kind, sequence, updatedAt, entries), nil

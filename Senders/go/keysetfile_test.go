@@ -165,7 +165,7 @@ func checkLoggedKeys(t *testing.T, log *keysetLog, state *object) {
 		}
 		algorithm := "shared"
 		if got.key != nil {
-			algorithm = got.key.name
+			algorithm = map[*keyType]string{p256: "p256", x25519: "x25519", xwing: "xwing", signing: "ed25519"}[got.key.keyType]
 		}
 		if got.key != nil && got.key.isPublisher {
 			algorithm += "-publisher"

@@ -1,11 +1,13 @@
 package pushcrypt
 
 import (
+	"cmp"
 	"context"
 	"io/fs"
 	"log/slog"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -20,19 +22,14 @@ type KeysetWatcher struct {
 	// reading is held while the file is read, and guards stamp: the file that was read, or nil to read it again.
 	reading sync.Mutex
 	stamp   fs.FileInfo
-	// using guards what follows.
-	using   sync.Mutex
-	file    *KeysetFile
-	keys    *Keyset
-	refusal error
+	file    atomic.Pointer[KeysetFile]
+	refusal atomic.Pointer[error]
 }
 
 // WatchKeyset reads a keyset's file, and looks for another one until the context is done. Replace the file with a rename, as
 // pushcrypt rotate does. Errors: those of [ReadKeysetFile], and noKeySeals.
 func WatchKeyset(ctx context.Context, path string, options KeysetOptions) (*KeysetWatcher, error) {
-	if options.Interval == 0 {
-		options.Interval = time.Second
-	}
+	options.Interval = cmp.Or(options.Interval, time.Second)
 	if options.Now == nil {
 		options.Now = time.Now
 	}
@@ -68,15 +65,12 @@ func (w *KeysetWatcher) reload(ctx context.Context, isForced bool) error {
 	found, err := os.Stat(w.path)
 	isSame := err == nil && w.stamp != nil && os.SameFile(found, w.stamp) && found.ModTime().Equal(w.stamp.ModTime()) &&
 		found.Size() == w.stamp.Size() && found.Mode() == w.stamp.Mode()
-	before := w.Refusal()
+	before, head := w.Refusal(), w.Head()
 	if isSame && !isForced {
 		return before
 	}
-	head := w.Head()
 	err = w.read(ctx)
-	w.using.Lock()
-	w.refusal = err
-	w.using.Unlock()
+	w.refusal.Store(&err)
 	if err != nil && (before == nil || before.Error() != err.Error()) {
 		w.options.OnRefusal(err)
 	}
@@ -91,50 +85,37 @@ func (w *KeysetWatcher) read(ctx context.Context) (err error) {
 	// Until the file is in use, the next look reads it again: its time may come, or a key server recover.
 	w.stamp = nil
 	found, _ := os.Stat(w.path)
-	options := w.options
-	if w.file != nil {
-		options.Seen = &w.file.log.head
+	used, options, now := w.file.Load(), w.options, w.options.Now()
+	if used != nil {
+		options.Seen = &used.log.head
 	}
-	file, err := ReadKeysetFile(ctx, w.path, options)
-	if err != nil {
-		return err
-	}
-	keys, now := file.Keyset(), w.options.Now()
-	if w.keys == nil || w.keys.primary(now) == nil || !file.isRevoked(w.keys.primary(now).key.kid) {
+	file := must(ReadKeysetFile(ctx, w.path, options))
+	if used == nil || !file.revokes(used.keys.primary(now)) {
 		// If the key in use is revoked, nothing is sealed rather than with this key.
-		keys.required(now)
+		file.keys.required(now)
 	}
-	w.using.Lock()
-	defer w.using.Unlock()
-	w.stamp, w.file, w.keys = found, file, keys
+	w.stamp = found
+	w.file.Store(file)
 	return nil
 }
 
-func (f *KeysetFile) isRevoked(kid string) bool {
-	logged := f.log.keys[kid]
-	return logged != nil && logged.times.has("revokedAt")
+func (f *KeysetFile) revokes(used *entry) bool {
+	return used != nil && f.log.keys[used.key.kid] != nil && f.log.keys[used.key.kid].times.has("revokedAt")
 }
 
 // Refusal returns why the present file isn't in use, for a health check; nil if it is.
 func (w *KeysetWatcher) Refusal() error {
-	w.using.Lock()
-	defer w.using.Unlock()
-	return w.refusal
+	if refusal := w.refusal.Load(); refusal != nil {
+		return *refusal
+	}
+	return nil
 }
 
 // Head returns the point of the log in use.
-func (w *KeysetWatcher) Head() Point {
-	w.using.Lock()
-	defer w.using.Unlock()
-	return w.file.Head()
-}
+func (w *KeysetWatcher) Head() Point { return w.file.Load().Head() }
 
 // Keyset returns the keys in use.
-func (w *KeysetWatcher) Keyset() *Keyset {
-	w.using.Lock()
-	defer w.using.Unlock()
-	return w.keys
-}
+func (w *KeysetWatcher) Keyset() *Keyset { return w.file.Load().Keyset() }
 
 // SenderKeyAt returns the key that signs. Errors: noKeySeals, wrongKind.
 func (w *KeysetWatcher) SenderKeyAt(now time.Time) (*SenderKey, error) {

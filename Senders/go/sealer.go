@@ -4,6 +4,7 @@ package pushcrypt
 
 import (
 	"bytes"
+	"encoding/base64"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -104,7 +105,7 @@ func (s sealing) push(inner payload) *SealedPush {
 	padding := min(capacity, (len(message)+s.padding-1)/s.padding*s.padding) - len(message)
 	sealed := s.seal(join(message, bytes.Repeat([]byte(" "), padding)))
 	return &SealedPush{
-		Body: join(head, []byte(base64Of(sealed)), tail), ID: s.header.ID, Topic: s.topic, Carrier: s.carrier,
+		Body: append(base64.RawURLEncoding.AppendEncode(head, sealed), tail...), ID: s.header.ID, Topic: s.topic, Carrier: s.carrier,
 		SealedAt: time.Unix(s.header.IssuedAt, 0), ExpiresAt: time.Unix(s.header.ExpiresAt, 0),
 		isQuiet: s.header.Quiet, collapseID: s.collapseID,
 	}
@@ -119,7 +120,7 @@ func (s sealing) frame(inner payload) (head, tail []byte) {
 	}
 	start, end = s.carrier.place(start, end)
 	aps := join([]byte(`{"aps":{"alert":`), s.alert, []byte(`,"mutable-content":1`), exposedMembers(inner.aps, s.exposed, s.header.Quiet))
-	return join(aps, []byte("},"+start)), []byte(end + "}")
+	return join(aps, []byte("},"), []byte(start)), []byte(end + "}")
 }
 
 // SealedPush is a sealed payload, and what a request says beside it.

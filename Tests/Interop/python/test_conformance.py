@@ -8,6 +8,7 @@ import json
 import os
 import re
 import runpy
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -304,7 +305,8 @@ class OddAnswerTests(unittest.TestCase):
         payload = '{"aps":{"alert":"x"},"pushcrypt":{"v":1,"kid":1e99999999999999999999,"sealed":"\ud800"}}'
         cases = [case for case in all_cases(VECTORS) if "accepted" in case.flags and case.suite in (1, None)]
         for odd in (None, [], {}, "\ud800", payload, 1e400, [[]], "[" * 100_000):
-            names = ("payload", "id", "expiresAt", "challenge", "pending", "answer", "blob", "reference", "plaintext", "state", "kids", "receipt")
+            names = ("payload", "id", "expiresAt", "challenge", "pending", "answer", "blob", "reference", "plaintext", "state", "kids",
+                     "receipt")
             results = run(cases[::7], InProcess(lambda _: {"ok": True, **dict.fromkeys(names, odd)}))
             self.assertLess(sum(result.outcome == "passed" for result in results), len(results) // 3)
             report.table(results, ["sender"], "12345678").encode("utf-8")
@@ -366,6 +368,38 @@ class ReportTests(unittest.TestCase):
     def test_the_table_has_nothing_that_a_terminal_obeys(self) -> None:
         table = report.table(self.results(), ["sender"], "12345678")
         self.assertTrue(all(one.isprintable() for one in table.replace("\n", "")), table)
+
+
+class PairTests(unittest.TestCase):
+    """Tests/deep/pairs/run, with few payloads."""
+
+    def run_pairs(self, *options: str) -> tuple[int, str]:
+        command = [sys.executable, str(ROOT / "Tests" / "deep" / "pairs" / "run"), *options]
+        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PUSHCRYPT_PYTHON": sys.executable})
+        self.assertEqual(done.stderr, "")
+        return done.returncode, done.stdout
+
+    def test_every_payload_of_the_package_is_valid_and_comes_back_or_is_too_large(self) -> None:
+        python = ["Python", shlex.join(PYTHON_PROGRAM)]
+        status, out = self.run_pairs("--count", "300", "--seed", "1", "--suites", "1,2,4", "--sender", *python, "--opener", *python)
+        self.assertEqual(status, 0, out)
+        self.assertRegex(out, r"Python seals 2\d\d; tooLarge: \d+\n\n")
+        self.assertRegex(out, r"\nPython +Python +2\d\d +0 +0 +0 ")
+
+    def test_a_sender_that_writes_the_payload_again_is_found_and_one_that_refuses_more_too(self) -> None:
+        before = (f"import json, runpy, sys\nanswered = runpy.run_path({PYTHON_PROGRAM[1]!r})['answered']\n"
+                  "for line in sys.stdin:\n    request = json.loads(line)\n    ")
+        behind = "\n    print(json.dumps({'tag': request['tag'], **answered(request)}))\n    sys.stdout.flush()"
+        for change, found in (("request['payload'] = request['payload'].replace('1', '2')", "payload: expected"),
+                              ("request['expires'] = 59", "expiresAt: expected"), ("request['retract'] = []", "retract: expected"),
+                              ("request['payload'] = request['payload'].replace('\\n', '[')", "'Python': 'ok', 'other': 'refused'")):
+            with self.subTest(change):
+                status, out = self.run_pairs(
+                    "--count", "60", "--seed", "2", "--suites", "1", "--sender", "Python", shlex.join(PYTHON_PROGRAM),
+                    "--sender", "other", shlex.join([sys.executable, "-c", before + change + behind]),
+                    "--opener", "Python", shlex.join(PYTHON_PROGRAM))
+                self.assertEqual(status, 1, out)
+                self.assertIn(found, out)
 
 
 PYTHON_PROGRAM = [sys.executable, str(KIT / "programs" / "python.py")]

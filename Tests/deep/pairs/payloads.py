@@ -7,15 +7,15 @@ from typing import Any
 
 #: Texts whose characters have 1 to 4 bytes in UTF-8, join, combine, turn the direction, or look like the end of something.
 PIECES = (
-    "x", "Order 7", "Grüße", "é", "e\u0301", "ह", "你好", "שלום", "\u202ex\u202c", "\u2028", "\u2029", "\u00a0", "\u200b", "\ufeff", "😀", "👍🏽",
-    "👩‍👩‍👧‍👦", "🏳️‍🌈", "🇩🇪", "1️⃣", "\U0010fffd", "\ue000", "\x7f", "\u0085", '"', "\\", "/", "\n", "\t", "\r", "\b", "\f", "\0", "\x1f",
+    "x", "Order 7", "Grüße", "é", "e\u0301", "ह", "你好", "שלום", "\u202ex\u202c", "\u2028", "\u2029", "\u00a0", "\u200b", "\ufeff",
+    "😀", "👍🏽", "👩‍👩‍👧‍👦", "🏳️‍🌈", "🇩🇪", "1️⃣", "\U0010fffd", "\ue000", "\x7f", "\u0085", '"', "\\", "/", "\n", "\t", "\r", "\b", "\f", "\0", "\x1f",
     "}", "]", ",", ":", '","pushcrypt":{', "</script>", "%@", "$", "{{", " ", "  ",
 )
 NUMBERS = (
-    "0", "-0", "1", "-1", "10", "1e2", "1E2", "1E+2", "1e-2", "100", "0.5", "-0.0", "0.10", "1.50e0", "1.0", "9007199254740991", "9007199254740992",
-    "9007199254740993", "-9007199254740993", "9223372036854775807", "-9223372036854775808", "9223372036854775808", "18446744073709551615",
-    "18446744073709551616", "123456789012345678901234567890", "3.141592653589793238462643383279", "0.1e1", "1e308", "1e309", "1e400", "-1e400",
-    "5e-324", "1e-400", "2.5E-3", "0e0", "0E-0",
+    "0", "-0", "1", "-1", "10", "1e2", "1E2", "1E+2", "1e-2", "100", "0.5", "-0.0", "0.10", "1.50e0", "1.0", "9007199254740991",
+    "9007199254740992", "9007199254740993", "-9007199254740993", "9223372036854775807", "-9223372036854775808", "9223372036854775808", "18446744073709551615",
+    "18446744073709551616", "123456789012345678901234567890", "3.141592653589793238462643383279", "0.1e1", "1e308", "1e309", "1e400",
+    "-1e400", "5e-324", "1e-400", "2.5E-3", "0e0", "0E-0",
 )
 SHORT = {'"': '\\"', "\\": "\\\\", "/": "\\/", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\b": "\\b", "\f": "\\f"}
 MAX_DEPTH = 64
@@ -115,10 +115,11 @@ class Payload:
         if dice.random() < 0.3:
             members["subtitle"] = self.string(self.text(2))
         if dice.random() < 0.3:  # A localised alert.
-            key, arguments = dice.choice((("loc-key", "loc-args"), ("title-loc-key", "title-loc-args"), ("subtitle-loc-key", "subtitle-loc-args")))
-            members[key] = self.string("KEY_" + self.text(1))
-            values = [self.string(self.text(2)) if dice.random() < 0.7 else dice.choice((*NUMBERS, "true", "null")) for _ in range(dice.randrange(4))]
-            members[arguments] = "[" + ",".join(values) + "]"
+            part = dice.choice(("", "title-", "subtitle-"))
+            members[f"{part}loc-key"] = self.string("KEY_" + self.text(1))
+            values = [self.string(self.text(2)) if dice.random() < 0.7 else dice.choice((*NUMBERS, "true", "null"))
+                      for _ in range(dice.randrange(4))]
+            members[f"{part}loc-args"] = "[" + ",".join(values) + "]"
         if dice.random() < 0.1:
             members["launch-image"] = '"i.png"'
         return self._object(members)

@@ -68,7 +68,8 @@ def _registrations(vectors: Vectors) -> Iterator[Case]:
         expected = {"write": entry["isWritten"], "remove": entry["removed"]}
         yield _case(f"sender-refusals-v1/store: {entry['name']}", entry, asked, expected)
     row = {"record": vectors.record("p256 psk"), "account": "alice", "deviceToken": "t1", "environment": "production"}
-    for name, stored, is_written in (("the same environment", row, False), ("another environment", {**row, "environment": "sandbox"}, True)):
+    other = {**row, "environment": "sandbox"}
+    for name, stored, is_written in (("the same environment", row, False), ("another environment", other, True)):
         asked = {"op": "change", "upload": row, "stored": [stored], "proven": False}
         yield _made(f"sender-refusals-v1/store: {name}", _REGISTRATIONS, asked, {"write": is_written, "remove": []}, 1)
 

@@ -14,7 +14,7 @@ from .measure import INNER, Measured, Mode, capacity_of, measure
 from .opening import PURPOSES, plaintext_of
 
 _RECIPIENTS = ("p256", "p256 psk", "x25519", "x25519 psk", "xwing", "xwing psk", "shared", "device")
-_PADDING = "protocol 5, padding"
+_PADDING, _OFFLOAD = "protocol 5, padding", "protocol 6, offloaded payloads"
 
 
 def modes(vectors: Vectors) -> list[Mode]:
@@ -182,8 +182,8 @@ def _sealed_blobs() -> Iterator[Case]:
     for name, payload in (("a short payload", INNER), ("a payload of 4,096 bytes", _body("x" * (4_096 - len(INNER) + 1))),
                           ("a payload of 4,097 bytes", _body("x" * (4_097 - len(INNER) + 1))),
                           ("a payload of 262,144 bytes", _body("x" * (262_144 - len(INNER) + 1)))):
-        yield Case(f"sealed blobs/{name}", "sender-full", "protocol 6, offloaded payloads", functools.partial(_seals_blob, payload.encode(), "payload"), None,
-                   ("accepted",))
+        run = functools.partial(_seals_blob, payload.encode(), "payload")
+        yield Case(f"sealed blobs/{name}", "sender-full", _OFFLOAD, run, None, ("accepted",))
     yield Case("sealed blobs/a fresh key in each of 100 blobs", "sender-full", "protocol 7, blobs", _fresh_blobs, None, ("accepted",))
     for name, text in (
         ("a payload of 262,145 bytes", _body("x" * (262_145 - len(INNER) + 1))),
@@ -193,7 +193,7 @@ def _sealed_blobs() -> Iterator[Case]:
         ("the payload of a Live Activity", '{"aps":{"alert":"x","event":"update","content-state":{}}}'),
     ):
         asked = {"op": "blob", "purpose": "payload", "plaintext": b64(text.encode())}
-        yield Case(f"sealed blobs/refused: {name}", "sender-full", "protocol 6, offloaded payloads", functools.partial(_refuses, asked), None, ("refused",))
+        yield Case(f"sealed blobs/refused: {name}", "sender-full", _OFFLOAD, functools.partial(_refuses, asked), None, ("refused",))
 
 
 def _refuses(asked: Request, session: Session) -> None:
