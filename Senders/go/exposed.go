@@ -1,6 +1,7 @@
 package pushcrypt
 
 import (
+	"math"
 	"slices"
 )
 
@@ -45,11 +46,11 @@ func isExposable(name string, value any) bool {
 	case "interruption-level":
 		return isOneOf(value, "passive", "active", "time-sensitive", "critical")
 	case "relevance-score":
-		return isFinite(value)
+		return isNumber(value, -math.MaxFloat64, math.MaxFloat64)
 	case "sound":
 		return isString(value) || isSound(value)
 	}
-	return isString(value) || value == true || value == false || isFinite(value)
+	return isString(value) || value == true || value == false || isNumber(value, -math.MaxFloat64, math.MaxFloat64)
 }
 
 // isSound says whether it is an object of critical (0 or 1), name and volume (0 to 1).

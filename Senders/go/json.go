@@ -3,7 +3,6 @@ package pushcrypt
 import (
 	"bytes"
 	"encoding/json"
-	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -12,10 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-const (
-	maxInteger = 1<<53 - 1
-	maxDepth   = 64
-)
+const maxInteger, maxDepth = 1<<53 - 1, 64
 
 var (
 	numberForm  = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
@@ -28,6 +24,8 @@ type number string
 type object struct {
 	text    []byte
 	members map[string]member
+	// values is, of a root, the number of values in the text.
+	values int
 }
 
 // member is a value with its place in the text.
@@ -46,19 +44,14 @@ type parser struct {
 
 // parse reads a text whose root must be an object.
 func parse(text []byte, isCompact bool) *object {
-	root, _ := parseCounting(text, isCompact)
-	return root
-}
-
-// parseCounting also returns the number of values in the text, with the root.
-func parseCounting(text []byte, isCompact bool) (*object, int) {
 	p := &parser{text: text, isCompact: isCompact}
 	require(utf8.Valid(text), "", "it isn't UTF-8")
 	p.skip()
-	root := asObject(p.value(1), "it")
+	root := as[*object](p.value(1), "it")
 	p.skip()
 	p.require(p.at == len(text), "more than white space after the object")
-	return root, p.values
+	root.values = p.values
+	return root
 }
 
 func (p *parser) require(holds bool, what string) {
@@ -126,7 +119,7 @@ func (p *parser) array(depth int) []any {
 
 func (p *parser) object(depth int) *object {
 	p.require(depth <= maxDepth, "an object that is nested too deep")
-	found := &object{p.text, map[string]member{}}
+	found := &object{text: p.text, members: map[string]member{}}
 	for !p.closes("}", len(found.members) == 0) {
 		p.require(p.takes(`"`), "no name of a member")
 		name := p.string()
@@ -183,9 +176,10 @@ func (p *parser) unit() rune {
 	return rune(unit)
 }
 
-func asObject(value any, name string) *object {
-	found, ok := value.(*object)
-	require(ok, "", "%s isn't an object", name)
+// as refuses a value of another type.
+func as[T any](value any, name string) T {
+	found, isRight := value.(T)
+	require(isRight, "", "%s is missing, or of another type", name)
 	return found
 }
 
@@ -203,49 +197,38 @@ func isNumber(value any, lowest, highest float64) bool {
 	return err == nil && lowest <= found && found <= highest
 }
 
-func isFinite(value any) bool { return isNumber(value, -math.MaxFloat64, math.MaxFloat64) }
-
 func isString(value any) bool { _, ok := value.(string); return ok }
 
 func isOneOf(value any, texts ...string) bool {
 	return isString(value) && slices.Contains(texts, value.(string))
 }
 
-func (o *object) has(name string) bool { _, found := o.members[name]; return found }
+func (o *object) has(name string) bool               { _, found := o.members[name]; return found }
+func (o *object) get(name string) any                { return o.members[name].value }
+func (o *object) object(name string) *object         { return as[*object](o.get(name), name) }
+func (o *object) string(name string) string          { return as[string](o.get(name), name) }
+func (o *object) bytes(name string, size int) []byte { return unbase64(o.get(name), size, name) }
+func (o *object) time(name string) int64             { return readTime(o.get(name), name) }
 
-func (o *object) get(name string) any { return o.members[name].value }
+// membersOf returns none if there is no such object.
+func (o *object) membersOf(name string) map[string]member {
+	if found, isThere := o.get(name).(*object); isThere {
+		return found.members
+	}
+	return nil
+}
 
 // raw returns the text of a member's value.
 func (o *object) raw(name string) []byte { return o.text[o.members[name].start:o.members[name].end] }
 
-func (o *object) object(name string) *object { return asObject(o.get(name), name) }
-
-// membersOf returns none if there is no such member.
-func (o *object) membersOf(name string) map[string]member {
-	if !o.has(name) {
-		return nil
-	}
-	return o.object(name).members
-}
-
-func (o *object) bytes(name string, size int) []byte { return unbase64(o.get(name), size, name) }
-
-func (o *object) time(name string) int64 { return readTime(o.get(name), name) }
-
-func (o *object) string(name string) string {
-	require(isString(o.get(name)), "", "%s isn't a string", name)
-	return o.get(name).(string)
-}
-
 func (o *object) integer(name string, lowest, highest int64) int64 {
 	require(isInteger(o.get(name), lowest, highest), "", "%s isn't an integer of %d to %d", name, lowest, highest)
-	found, _ := strconv.ParseInt(string(o.get(name).(number)), 10, 64)
-	return found
+	return must(strconv.ParseInt(string(o.get(name).(number)), 10, 64))
 }
 
 func (o *object) list(name string, fewest, most int) []any {
-	found, ok := o.get(name).([]any)
-	require(ok && fewest <= len(found) && len(found) <= most, "", "%s isn't an array of %d to %d elements", name, fewest, most)
+	found := as[[]any](o.get(name), name)
+	require(fewest <= len(found) && len(found) <= most, "", "%s hasn't %d to %d elements", name, fewest, most)
 	return found
 }
 
@@ -254,7 +237,6 @@ func write(value any) []byte {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(value)
-	require(err == nil, "", "encoding/json can't write it")
+	require(encoder.Encode(value) == nil, "", "encoding/json can't write it")
 	return bytes.TrimSuffix(text.Bytes(), []byte("\n"))
 }

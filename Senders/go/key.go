@@ -63,7 +63,7 @@ type key struct {
 
 // readKey reads a JWK. If isChecked is false, the key may be no point of its curve, and only its record is used.
 func readKey(value any, isChecked bool) *key {
-	jwk := asObject(value, "a key record")
+	jwk := as[*object](value, "a key record")
 	jwk.string("kty")
 	k := &key{kid: base64Of(jwk.bytes("kid", 8))}
 	for _, one := range []*keyType{p256, x25519, xwing, shared, signing} {

@@ -169,7 +169,7 @@ func shape(members string) form {
 		}
 	}
 	return func(value any) bool {
-		found := asObject(value, "a value")
+		found := as[*object](value, "a value")
 		for _, name := range required {
 			require(found.has(name), "", "%s is missing", name)
 		}
@@ -224,7 +224,7 @@ func init() {
 			return n&(n-1) == 0 && 128*n*r <= 1<<30 && isInteger(lock.get("p"), 1, 16)
 		},
 		"lock": func(value any) bool {
-			if asObject(value, "a secret").has("command") {
+			if as[*object](value, "a secret").has("command") {
 				return shape("name command:true key:any")(value) && len(value.(*object).bytes("key", 0)) <= 4_096
 			}
 			return shape("name passphrase:scrypt key:wrapped")(value)
@@ -250,7 +250,7 @@ func matching(pattern string) form {
 
 func mapOf(name, member string, fewest int) form {
 	return func(value any) bool {
-		members := asObject(value, "a value").members
+		members := as[*object](value, "a value").members
 		for key, one := range members {
 			require(hasForm(name, key) && hasForm(member, one.value), "", "a member or its name has another form")
 		}

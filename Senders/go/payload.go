@@ -35,8 +35,8 @@ func readPayload(value any) (inner payload, err error) {
 	}
 	text = bytes.TrimRight(text, " ")
 	require(len(text) <= maxPayload, "", "it has more than 262,144 bytes")
-	root, values := parseCounting(text, false)
-	require(values <= maxValues, "", "it has more than 16,384 JSON values")
+	root := parse(text, false)
+	require(root.values <= maxValues, "", "it has more than 16,384 JSON values")
 	aps := root.object("aps")
 	require(hasText(aps.get("alert")), "", "its aps has no alert with a text that a person can see")
 	require(!root.has("pushcrypt"), "", "it already has a pushcrypt member")
