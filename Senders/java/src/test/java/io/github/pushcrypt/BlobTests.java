@@ -44,6 +44,9 @@ final class BlobTests {
         equal("a short payload hides its length", 4 + 4_096 + 16, blob.bytes().length);
         SealedBlob.Attachment attachment = SealedBlob.ofFile(new byte[10]).avatar("https://a.b/c", "image/png");
         check("an avatar", attachment.isAvatar() && attachment.blob().size() == 10 && attachment.members().get("use").equals("avatar"));
+        refused("a file as an offloaded payload", "invalidOption", () -> SealedBlob.ofFile(new byte[1]).offload("https://a.b/c"));
+        refused("a payload as an attachment", "invalidOption", () -> blob.attachment("https://a.b/c", "image/png"));
+        refused("a payload as an avatar", "invalidOption", () -> blob.avatar("https://a.b/c", "image/png"));
         check("fresh keys", !SealedBlob.ofFile(new byte[1]).attachment("u", "t").blob().key().equals(SealedBlob.ofFile(new byte[1]).attachment("u", "t").blob().key()));
     }
 

@@ -47,6 +47,16 @@ final class JsonTests {
         for (Object wrong : new Object[] {Double.NaN, Double.POSITIVE_INFINITY, new byte[1], 'c', Map.of(1, 2), "\ud800", List.of("a\udc00"), new Object()}) {
             refused("written: " + wrong, "malformed", () -> Json.write(wrong));
         }
+        Number fraction = new Number() {
+            private static final long serialVersionUID = 1;
+            @Override public int intValue() { return 0; }
+            @Override public long longValue() { return 0; }
+            @Override public float floatValue() { return 0.5f; }
+            @Override public double doubleValue() { return 0.5; }
+            @Override public String toString() { return "1/2"; }
+        };
+        refused("a number whose text isn't JSON", "malformed", () -> Json.write(List.of(fraction)));
+        check("3 MB of base64url", Bytes.base64("AAAA".repeat(1_000_000), 3_000_000, "it").length == 3_000_000);
         List<Object> cycle = new ArrayList<>();
         cycle.add(cycle);
         refused("a cycle", "malformed", () -> Json.write(cycle));

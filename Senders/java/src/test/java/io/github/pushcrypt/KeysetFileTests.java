@@ -129,6 +129,9 @@ final class KeysetFileTests {
         Path file = KeysetWriter.write(folder.resolve("sender.keyset"), sealed);
         Instant now = Instant.parse("2026-06-01T00:00:00Z");
         equal("the key signs", sender.kid(), KeysetFile.read(file, command).keyset().keyAt(now).kid());
+        String first = KeysetWriter.commandLock("aws").replace(Bytes.base64(KeysetWriter.WRAPPED), "AAAA");
+        byte[] two = created(sender, "aws", "kms").sealed(keysetKey, "[" + first + "," + KeysetWriter.commandLock("kms") + "]");
+        equal("the command of the second secret", sender.kid(), KeysetFile.parse(two, command).keyset().keyAt(now).kid());
         refused("no command", "secretNeeded", () -> KeysetFile.read(file));
         try {
             KeysetFile.parse(created(sender, "paper").sealed(keysetKey, "[" + paper + "]"), command);

@@ -57,6 +57,19 @@ final class WatcherTests {
             for (int wait = 0; wait < 500 && !watcher.keyAt(NOW).kid().equals(next.kid()); wait++) Thread.sleep(10);
             equal("the thread takes a new file", next.kid(), watcher.keyAt(NOW).kid());
         }
+        KeysetWriter.write(file, before.plain());
+        boolean[] fails = {false};
+        InstantSource clock = () -> {
+            if (fails[0]) throw new IllegalStateException("no clock");
+            return NOW;
+        };
+        try (KeysetWatcher watcher = new KeysetWatcher(file, List.of(), Duration.ofDays(1), clock)) {
+            KeysetWriter.write(file, after.plain());
+            fails[0] = true;
+            check("a failure that isn't a refusal doesn't end the watcher", !watcher.reload() && watcher.refusal().orElseThrow().code().equals("inputOutput"));
+            fails[0] = false;
+            check("the file is taken later", watcher.reload() && watcher.keyAt(NOW).kid().equals(next.kid()));
+        }
         KeysetWriter.write(file, new KeysetWriter(after).line("2026-05-02T00:00:00Z", "revoked", "keys", Map.of(next.kid(), Map.of("revokedAt", "2026-05-02T00:00:00Z"))).plain());
         refused("no key at the start", "noKeySeals", () -> new KeysetWatcher(file).close());
         byte[] keysetKey = Bytes.random(32);
