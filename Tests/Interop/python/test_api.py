@@ -135,6 +135,15 @@ class APITests(unittest.TestCase):
             with self.subTest(options):
                 self.refused(SealError, "invalidOption", self.seal, self.phones["p256"], **options)
 
+    def test_a_clock_whose_time_has_no_form_in_a_message_is_refused(self) -> None:
+        to = Recipient.from_jwk(self.phones["p256"].registration_record())
+        for time, is_valid in ((-1, False), (0, True), (2**53 - 61, True), (2**53 - 60, False)):
+            sealer = Sealer(TOPIC, clock=lambda: time)
+            if is_valid:
+                self.assertEqual(sealer.seal(PLAIN, to=to, placeholder=PLACEHOLDER, expires_after=60).expires_at, time + 60)
+            else:
+                self.refused(SealError, "invalidOption", sealer.seal, PLAIN, to=to, placeholder=PLACEHOLDER, expires_after=60)
+
     def test_one_campaign_gives_one_id_for_each_recipient(self) -> None:
         first, again = (self.seal(self.phones["device"], campaign="spring") for _ in range(2))
         self.assertEqual(first.id, again.id)
@@ -195,6 +204,7 @@ class APITests(unittest.TestCase):
         self.assertEqual((blob.size % 4096, len(seal_offload(PLAIN).data)), (0, 4 + 4096 + 16))
         opened = self.open(self.seal(phone, offload=blob.at("https://cdn.example.com/p")), phone)
         self.assertEqual(json.loads(opened.open_offload(blob.data)), long)
+        self.assertEqual(opened.offload and opened.offload.open(blob.data), opened.open_offload(blob.data))
         self.refused(SealError, "invalidPayload", seal_offload, {"aps": {}})
         self.refused(OpenError, "malformed", self.open(self.seal(phone), phone).open_offload, blob.data)
 
