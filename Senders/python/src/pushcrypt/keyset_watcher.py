@@ -34,7 +34,8 @@ class KeysetWatcher:
     ) -> None:
         """Reads the file, and raises for one that can't be used: a backend that can't sign should not start.
 
-        `passphrase`, `command` and `seen` are those of `KeysetFile.from_path`; store `head` for the `seen` of the next run.
+        `passphrase`, `command` and `seen` are those of `KeysetFile.from_path`. Store the `n` and the `hash` of `head`, 32 bytes, for
+        the next run: `seen=Point(n, hash)` of `pushcrypt.keyset_log`.
         `interval` is the time between two looks in seconds. With None there is no thread: call `reload`.
         `on_change` hears the new `head`, and `on_refusal` why a new file is refused, once for each; without it, the logger
         "pushcrypt" does. The thread calls them.
@@ -44,7 +45,7 @@ class KeysetWatcher:
         self._path, self._passphrase, self._command = path, passphrase, command
         self._on_change, self._on_refusal, self._clock = on_change, on_refusal or _log, clock
         self._refusal: Exception | None = None
-        self._refused: object = None
+        self._refused: object = None  # the stamp and the reason of the last refusal, which is told once
         self._stamp: object = _stamp(path)  # before the file is read, so that a change in between is found
         self._used = self._read(seen)
         self._require_key(self._used)
@@ -102,14 +103,14 @@ class KeysetWatcher:
                 LOGGER.exception("what a watcher of a keyset calls has failed")
 
     def _look(self, is_forced: bool = False) -> None:
+        """Reads the file if that is needed, and calls what hears of it without the lock."""
         with self._reading:
-            head, refused = self.head, self._refused
+            last_head, last_refused = self.head, self._refused
             self._renew(is_forced)
-            news = (self.head != head, self._refused not in (refused, None), self.head, self._refusal)
-        is_changed, is_refused, head, refusal = news
-        if is_changed and self._on_change is not None:
+            head, refused, refusal = self.head, self._refused, self._refusal
+        if head != last_head and self._on_change is not None:
             self._on_change(head)
-        if is_refused and refusal is not None:
+        if refusal is not None and refused != last_refused:
             self._on_refusal(refusal)
 
     def _renew(self, is_forced: bool) -> None:
