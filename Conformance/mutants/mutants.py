@@ -83,6 +83,7 @@ MUTANTS = (
     Mutant("content-available true is exposed", 'if is_number(aps.get("content-available"), 1, 1, (int,))',
            'if aps.get("content-available") == 1'),
     Mutant("an exposed number is written again", "copies[name]", "json.dumps(aps[name], ensure_ascii=False)"),
+    Mutant("an object of sound has any member", 'set(value) <= {"critical", "name", "volume"} and ', ""),
     Mutant("33 names are exposed", "len(names) <= 32", "len(names) <= 33"),
     Mutant("a topic may have an underscore", "[A-Za-z0-9.-]{1,155}", "[A-Za-z0-9._-]{1,155}"),
     Mutant("skid stands before sealed", '''"kid":"{kid}","sealed":"', f'","skid":"{skid}"}}}}\'''',

@@ -89,10 +89,15 @@ def checked(record: Any, members: dict[str, str], coordinates: tuple[str, ...]) 
     return kid
 
 
-def recipient(text: str) -> tuple[str, ec.EllipticCurvePublicKey, bytes, bytes]:
+def only(text: str) -> Any:
+    """A record, or the one of a set of one."""
     record = strict(text)
-    if isinstance(record, dict) and isinstance(record.get("keys"), list) and len(record["keys"]) == 1 and "pushcrypt" not in record:
-        record = record["keys"][0]
+    is_set = isinstance(record, dict) and isinstance(record.get("keys"), list) and len(record["keys"]) == 1 and "pushcrypt" not in record
+    return record["keys"][0] if is_set else record
+
+
+def recipient(text: str) -> tuple[str, ec.EllipticCurvePublicKey, bytes, bytes]:
+    record = only(text)
     kid = checked(record, {"kty": "EC", "crv": "P-256", "alg": "HPKE-7"}, ("x", "y"))
     check(not {"d", "priv", "device"} & set(record), "private")
     point = b"\x04" + unb64(record["x"], 32) + unb64(record["y"], 32)
@@ -104,7 +109,7 @@ def recipient(text: str) -> tuple[str, ec.EllipticCurvePublicKey, bytes, bytes]:
 
 
 def signer(text: str) -> tuple[str, ed25519.Ed25519PrivateKey]:
-    record = strict(text)
+    record = only(text)
     kid = checked(record, {"kty": "OKP", "crv": "Ed25519", "alg": "Ed25519"}, ("x",))
     check(not {"role", "psk", "priv", "device"} & set(record), "signer")
     key = ed25519.Ed25519PrivateKey.from_private_bytes(unb64(record.get("d"), 32))

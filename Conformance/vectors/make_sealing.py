@@ -110,6 +110,8 @@ EXPOSURES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("no sound", "", ()), ("a sound", '"sound":"chime.caf"', ()),
     ("an object of sound", '"sound":{"critical":1,"name":"a","volume":1}', ()),
     ("a sound that is empty", '"sound":""', ()), ("a sound that is null", '"sound":null', ()), ("a sound that is {}", '"sound":{}', ()),
+    ("a sound that is false", '"sound":false', ()), ("a sound that is 0", '"sound":0', ()), ("a sound that is []", '"sound":[]', ()),
+    ("a name 32 times is copied once", '"badge":1', ("badge",) * 32),
     ("a sound that is default", '"sound":"default"', ()), ("content-available 1", '"content-available":1', ()),
     ("content-available true", '"content-available":true', ()), ("content-available 1.0", '"content-available":1.0', ()),
     ("content-available 0", '"content-available":0', ()), ("content-available as a string", '"content-available":"1"', ()),
@@ -143,6 +145,15 @@ TIMES: tuple[tuple[str, int, Optional[int]], ...] = (
     ("the last second", 2**53 - 1 - 60, 60),
 )
 
+#: An exposed member, and a value of another type than it has.
+REFUSED_VALUES = (
+    ("badge", "1.0"), ("badge", "1e0"), ("badge", "9007199254740992"), ("badge", "null"), ("category", "null"),
+    ("thread-id", "1"), ("filter-criteria", "{}"), ("target-content-id", "true"), ("content-available", "1.0"), ("content-available", "0"),
+    ("content-available", '"1"'), ("interruption-level", '"Active"'), ("interruption-level", '""'), ("relevance-score", '"1"'),
+    ("relevance-score", "true"), ("relevance-score", "-1e400"), ("sound", "1"), ("sound", "null"), ("sound", "[]"),
+    ("sound", '{"critical":1.0}'), ("sound", '{"critical":2}'), ("sound", '{"name":1}'), ("sound", '{"volume":-0.1}'),
+    ("sound", '{"volume":"1"}'), ("sound", '{"name":"a","x":1}'), ("x", "[]"), ("x", "1e400"),
+)
 REFUSED_PAYLOADS = (
     ("a Live Activity with content-state", '{"aps":{"alert":"x","content-state":{"a":1}}}', MESSAGE),
     ("a Live Activity with an empty content-state", '{"aps":{"alert":"x","content-state":{}}}', MESSAGE),
@@ -224,6 +235,8 @@ def add_small(vectors: Vectors, mode: Mode) -> None:
         seals("records", name, RECORDS, to=text)
     for name, payload, rule in REFUSED_PAYLOADS:
         refuses("payloads", name, rule, payload=payload)
+    for name, value in REFUSED_VALUES:
+        refuses("exposed members", f"{name}: {value}", EXPOSED, payload='{"aps":{"alert":"x","%s":%s}}' % (name, value), expose=[name])
     for name, options, rule in REFUSED_OPTIONS:
         refuses("options", name, rule, **options)
     for name, text, rule in (
@@ -242,6 +255,7 @@ def add_small(vectors: Vectors, mode: Mode) -> None:
     ):
         refuses("records", name, rule, to=text)
     signer = SENDER.record()
+    seals("records", "a signer as a set of one", RECORDS, signWith=json.dumps({"keys": [signer]}))
     for name, members in (("a publisher's key", {"role": "publisher"}), ("a role that is unknown", {"role": "sender"}),
                           ("a role that is null", {"role": None}), ("another's public key", {"x": OTHER_SENDER.record()["x"]})):
         refuses("signers", name, IMPORTER, signWith=json.dumps({**signer, **members}))

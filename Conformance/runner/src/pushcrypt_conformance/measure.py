@@ -124,7 +124,8 @@ def expected_aps(request: Request) -> dict[str, Any]:
     exposed = list(request.get("expose", []))
     expected: dict[str, Any] = {"alert": outer.comparable(outer.read(json.dumps(request["placeholder"]))),
                                 "mutable-content": outer.comparable(outer.Number(1))}
-    if not request.get("quiet") and inner.get("sound") not in (None, "", outer.Members()):
+    sound = inner.get("sound")
+    if not request.get("quiet") and sound not in (None, "") and not (isinstance(sound, outer.Members) and not sound):
         expected["sound"] = "default"
     if inner.get("content-available") == "1" and isinstance(inner.get("content-available"), outer.Number):
         expected["content-available"] = outer.comparable(outer.Number(1))
