@@ -88,7 +88,7 @@ class PeerTests(unittest.TestCase):
         for suite, (psk, psk_id) in self.cases:
             private = _hpke.generate(suite.kind)
             public = private.public_key()
-            sealed = _hpke.seal(suite, public, _hpke.serialised(public), b"info", b"hello", psk, psk_id)
+            sealed = _hpke.seal(suite, public, _hpke.serialised(suite.kind, public), b"info", b"hello", psk, psk_id)
             enc, ct = sealed[:suite.enc_size], sealed[suite.enc_size:]
             peer = self.peer(suite).create_recipient_context(
                 enc, KEMKey.from_pyca_cryptography_key(private), info=b"info", psk=psk, psk_id=psk_id)
@@ -100,7 +100,7 @@ class PeerTests(unittest.TestCase):
             public = private.public_key()
             enc, peer = self.peer(suite).create_sender_context(
                 KEMKey.from_pyca_cryptography_key(public), info=b"info", psk=psk, psk_id=psk_id)
-            sealed, own = enc + peer.seal(b"hello", aad=b""), _hpke.serialised(public)
+            sealed, own = enc + peer.seal(b"hello", aad=b""), _hpke.serialised(suite.kind, public)
             self.assertEqual(_hpke.open_(suite, private, own, b"info", sealed, psk, psk_id), b"hello")
             for at in range(len(sealed)):
                 changed = sealed[:at] + bytes([sealed[at] ^ 1]) + sealed[at + 1:]
@@ -115,7 +115,7 @@ class PeerTests(unittest.TestCase):
     def test_two_messages_never_have_the_same_ephemeral_key(self) -> None:
         for suite in PEERS:
             public = _hpke.generate(suite.kind).public_key()
-            sealed = {_hpke.seal(suite, public, _hpke.serialised(public), b"", b"x")[:suite.enc_size] for _ in range(50)}
+            sealed = {_hpke.seal(suite, public, _hpke.serialised(suite.kind, public), b"", b"x")[:suite.enc_size] for _ in range(50)}
             self.assertEqual(len(sealed), 50)
 
 

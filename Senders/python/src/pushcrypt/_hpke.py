@@ -7,15 +7,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from cryptography.hazmat.primitives.asymmetric.ec import ECDH, EllipticCurvePrivateKey, EllipticCurvePublicKey
 from cryptography.hazmat.primitives.asymmetric.ec import generate_private_key as generate_p256
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.hmac import HMAC
 from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 
-from ._points import P256_CURVE, DHPrivateKey, PrivateObject, PublicObject, dh_public, serialised
+from ._points import P256_CURVE, DHPrivateKey, PrivateObject, PublicObject, dh_public, exchanged, serialised
 from ._xwing import CIPHERTEXT_SIZE, XWingPrivateKey, XWingPublicKey
 
 HASH_SIZE, NONCE_SIZE = 32, 12  # Nh of HKDF-SHA256, Nn of AES-GCM
@@ -66,15 +65,6 @@ def labeled_expand(suite_id: bytes, prk: bytes, label: bytes, info: bytes, lengt
     return HKDFExpand(SHA256(), length, labeled_info).derive(prk)
 
 
-def _dh(private: PrivateObject, public: PublicObject) -> bytes:
-    """4.1. and 7.1.4.: ValueError if the points don't fit, or if the X25519 secret is all zeros."""
-    if isinstance(private, EllipticCurvePrivateKey) and isinstance(public, EllipticCurvePublicKey):
-        return private.exchange(ECDH(), public)
-    if isinstance(private, X25519PrivateKey) and isinstance(public, X25519PublicKey):
-        return private.exchange(public)
-    raise ValueError("keys of two curves")
-
-
 # 4.1.  def ExtractAndExpand(dh, kem_context):
 #         eae_prk = LabeledExtract("", "eae_prk", dh)
 #         shared_secret = LabeledExpand(eae_prk, "shared_secret", kem_context, Nsecret)
@@ -99,8 +89,8 @@ def encap(
     if isinstance(recipient, XWingPublicKey):
         return recipient.encapsulate()
     ephemeral = ephemeral or generate(suite.kind)
-    enc = serialised(ephemeral.public_key())
-    return _extract_and_expand(suite, _dh(ephemeral, recipient), enc + recipient_bytes), enc
+    enc = serialised(suite.kind, ephemeral.public_key())
+    return _extract_and_expand(suite, exchanged(suite.kind, ephemeral, recipient), enc + recipient_bytes), enc
 
 
 # 4.1.  def Decap(enc, skR):
@@ -112,7 +102,7 @@ def encap(
 def decap(suite: Suite, enc: bytes, private: PrivateObject, public_bytes: bytes) -> bytes:
     if isinstance(private, XWingPrivateKey):
         return private.decapsulate(enc)
-    return _extract_and_expand(suite, _dh(private, dh_public(suite.kind, enc)), enc + public_bytes)
+    return _extract_and_expand(suite, exchanged(suite.kind, private, dh_public(suite.kind, enc)), enc + public_bytes)
 
 
 # 5.1.  def KeySchedule<ROLE>(mode, shared_secret, info, psk, psk_id):

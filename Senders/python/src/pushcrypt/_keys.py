@@ -198,7 +198,7 @@ def generate(kind: str, psk: bool = False) -> Key:
     if kind == "p256":
         private = _hpke.generate(kind)
         secret = private.private_numbers().private_value.to_bytes(32, "big")  # type: ignore[union-attr]
-        public = serialised(private.public_key())
+        public = serialised(kind, private.public_key())
     else:
         secret = os.urandom(32)
         public = b"" if kind == "oct" else public_of(kind, secret)

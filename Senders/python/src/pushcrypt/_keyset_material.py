@@ -227,7 +227,9 @@ def secret_of(passphrase: str | None, command: Sequence[str] | None) -> Secret |
         raise TypeError("passphrase isn't a string, or a command was given too")
     if command is not None and (isinstance(command, (str, bytes)) or not command):
         raise TypeError("command isn't a sequence of a program and its arguments")
-    return tuple(command) if command is not None else passphrase.encode("utf-8", "surrogatepass") if passphrase is not None else None
+    if command is not None:
+        return tuple(command)
+    return None if passphrase is None else passphrase.encode("utf-8", "surrogatepass")
 
 
 def _keyset_key(locks: tuple[Lock, ...], secret: Secret) -> bytes:

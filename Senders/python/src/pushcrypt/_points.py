@@ -1,13 +1,14 @@
 """The recipients' keys as objects, mostly of pyca/cryptography, and the checks of public keys (PROTOCOL section 3)."""
 from __future__ import annotations
 
-from typing import Union
+from typing import Any, Union
 
 from cryptography.hazmat.primitives.asymmetric.ec import (
-    SECP256R1, EllipticCurvePrivateKey, EllipticCurvePublicKey, derive_private_key,
+    ECDH, SECP256R1, EllipticCurvePrivateKey, EllipticCurvePublicKey, derive_private_key,
 )
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from ._xwing import MLKEM_PUBLIC_SIZE, XWingPrivateKey, XWingPublicKey
 
@@ -16,7 +17,7 @@ DHPublicKey = Union[EllipticCurvePublicKey, X25519PublicKey]
 PrivateObject = Union[DHPrivateKey, XWingPrivateKey]
 PublicObject = Union[DHPublicKey, XWingPublicKey]
 
-P256_CURVE = SECP256R1()
+P256_CURVE, _ECDH = SECP256R1(), ECDH()
 FIELD_25519 = 2**255 - 19
 D_25519 = -121665 * pow(121666, -1, FIELD_25519) % FIELD_25519
 #: The y coordinate of two of the points of order 8 on edwards25519. Its negative is that of the other two.
@@ -39,12 +40,16 @@ def dh_private(kind: str, secret: bytes) -> DHPrivateKey:
     return derive_private_key(int.from_bytes(secret, "big"), P256_CURVE)
 
 
-def serialised(key: DHPublicKey) -> bytes:
-    """P-256: uncompressed, 65 bytes. X25519: 32 bytes."""
-    if isinstance(key, X25519PublicKey):
-        return key.public_bytes_raw()
-    numbers = key.public_numbers()
-    return b"\x04" + numbers.x.to_bytes(32, "big") + numbers.y.to_bytes(32, "big")
+def serialised(kind: str, key: Any) -> bytes:
+    """Of a public object of the kind. P-256: uncompressed, 65 bytes. X25519: 32 bytes."""
+    found: bytes = key.public_bytes_raw() if kind == "x25519" else key.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
+    return found
+
+
+def exchanged(kind: str, private: Any, public: Any) -> bytes:
+    """DH of two objects of the kind. ValueError: an X25519 secret of zeros."""
+    found: bytes = private.exchange(public) if kind == "x25519" else private.exchange(_ECDH, public)
+    return found
 
 
 def public_object(kind: str, public: bytes) -> PublicObject:
@@ -63,7 +68,7 @@ def public_of(kind: str, secret: bytes) -> bytes:
         return XWingPrivateKey(secret).public_bytes()
     if kind == "ed25519":
         return Ed25519PrivateKey.from_private_bytes(secret).public_key().public_bytes_raw()
-    return serialised(dh_private(kind, secret).public_key())
+    return serialised(kind, dh_private(kind, secret).public_key())
 
 
 def check_public(kind: str, public: bytes) -> None:
