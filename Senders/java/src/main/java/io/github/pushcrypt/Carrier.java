@@ -20,36 +20,31 @@ public enum Carrier {
     ONE_SIGNAL(128, Map.of("sound", "ios_sound", "badge", "ios_badgeCount", "category", "ios_category", "thread-id", "thread_id",
             "interruption-level", "ios_interruption_level", "relevance-score", "ios_relevance_score",
             "target-content-id", "target_content_identifier", "content-available", "content_available"), "custom", "a", "pushcrypt");
-
     /** The bytes that client and service add at most. */
     final int reserved;
     /** The fields for exposed members of {@code aps}, of a service that writes {@code aps} itself; empty for the others. */
     private final Map<String, String> fields;
     /** The names of the envelope and of the objects around it, from the root. */
     final List<String> place;
-
     Carrier(int reserved, Map<String, String> fields, String... place) {
         this.reserved = reserved;
         this.fields = fields;
         this.place = List.of(place);
     }
-
     /** The outer payload before and behind the characters of {@code sealed}, with the envelope at its place. */
     String[] frame(String aps, String head, String tail) {
         String names = place.stream().map(name -> '"' + name + "\":").collect(Collectors.joining("{"));
         String start = this == TEXT ? '"' + head.replace("\"", "\\\"") : head, end = this == TEXT ? tail.replace("\"", "\\\"") + '"' : tail;
         return new String[] {"{\"aps\":" + aps + "," + names + start, end + "}".repeat(place.size())};
     }
-
     /** Refuses what the service has no field for. */
     void check(Map<String, Object> alert, List<String> exposed, Map<String, Object> aps) {
         if (fields.isEmpty()) return;
         boolean takesAlert = List.of("title", "subtitle", "body").containsAll(alert.keySet()) && (this != ONE_SIGNAL || alert.containsKey("body"));
-        Flaw.unless(takesAlert, "invalidPlaceholder", "the service takes only the literal texts title, subtitle and body, and OneSignal needs a body");
+        Flaw.unless(takesAlert, "invalidPlaceholder", "the service takes only the texts title, subtitle and body, and OneSignal needs a body");
         boolean takesMembers = fields.keySet().containsAll(exposed) && (!exposed.contains("sound") || aps.get("sound") instanceof String);
         Flaw.unless(takesMembers, "notExposable", "the service has no field for an exposed member, or takes only the name of a sound");
     }
-
     Map<String, Object> request(SealedPush push) {
         Map<String, Object> payload = push.payload();
         Map<?, ?> aps = (Map<?, ?>) payload.get("aps");
@@ -61,7 +56,6 @@ public enum Carrier {
         if (this == TEXT) message.put("data", Map.of("pushcrypt", payload.get("pushcrypt")));
         return Json.map("message", message);
     }
-
     /** The request to a service that writes {@code aps} itself. */
     private Map<String, Object> service(SealedPush push, Map<String, Object> payload, Map<?, ?> aps) {
         boolean isExpo = this == EXPO;
@@ -71,7 +65,8 @@ public enum Carrier {
                 ? Json.map("mutableContent", true, "data", data, "priority", push.isQuiet() ? "normal" : "high", "expiration", expiry)
                 : Json.map("mutable_content", true, "data", data, "priority", push.isQuiet() ? 5 : 10, "ttl", lifetime);
         Map<String, String> texts = isExpo ? Map.of() : Map.of("title", "headings", "body", "contents");
-        ((Map<?, ?>) aps.get("alert")).forEach((name, text) -> members.put(texts.getOrDefault(name, (String) name), isExpo ? text : Map.of("en", text)));
+        ((Map<?, ?>) aps.get("alert")).forEach((name, text) ->
+                members.put(texts.getOrDefault(name, name.toString()), isExpo ? text : Map.of("en", text)));
         fields.forEach((name, field) -> {
             Object value = name.equals("content-available") ? Boolean.TRUE : aps.get(name);
             boolean isLevel = name.equals("interruption-level") && !isExpo;

@@ -6,15 +6,12 @@ import java.util.function.Supplier;
 final class Flaw extends RuntimeException {
     private static final long serialVersionUID = 1;
     Flaw(String reason) { super(reason, null, false, false); }
-
     static void unless(boolean isRight, String reason) {
         if (!isRight) throw new Flaw(reason);
     }
-
     static void unless(boolean isRight, String code, String reason) {
         if (!isRight) throw new PushCryptException(code, reason);
     }
-
     /** Runs a reader, and gives a flaw that it finds a code. */
     static <T> T coded(String code, String what, Supplier<T> reader) {
         try {

@@ -11,9 +11,7 @@ interface Form {
     Form TEXT = value -> value instanceof String text && !text.isEmpty() && Bytes.utf8(text).length <= 256
             && text.chars().noneMatch(Character::isISOControl);
     Form NAME = matching("[A-Za-z0-9._-]{1,64}");
-
     boolean fits(Object value);
-
     /** An object with these members and no others: names and forms in turn. A name with "?" before it is that of an optional member. */
     static Form object(Object... members) {
         Map<String, Object> forms = Json.map(members);
@@ -27,18 +25,15 @@ interface Form {
             return true;
         };
     }
-
     static Form map(Form name, Form member, int fewest) {
         return value -> value instanceof Json.Obj object && object.size() >= fewest
                 && object.entrySet().stream().allMatch(one -> name.fits(one.getKey()) && member.fits(one.getValue()));
     }
-
     /** An array; {@code isDistinct} if no element is there twice. */
     static Form list(Form item, int fewest, int most, boolean isDistinct) {
         return value -> value instanceof List<?> items && fewest <= items.size() && items.size() <= most && items.stream().allMatch(item::fits)
                 && (!isDistinct || new HashSet<>(items).size() == items.size());
     }
-
     /** base64url of a number of bytes. */
     static Form sized(int fewest, int most) {
         return value -> {
@@ -46,7 +41,6 @@ interface Form {
             return fewest <= size && size <= most;
         };
     }
-
     static Form base64(int size) { return sized(size, size); }
     static Form integer(long lowest, long highest) { return value -> Json.isInteger(value, lowest, highest); }
     static Form oneOf(String... texts) { return value -> Arrays.asList(texts).contains(value); }

@@ -17,64 +17,53 @@ public final class Json {
     private final String text;
     private final boolean isCompact;
     private int at;
-
     private Json(String text, boolean isCompact) {
         this.text = text;
         this.isCompact = isCompact;
     }
-
     /** A number as it is written. */
     record Num(String text) {
         long integer() { return Long.parseLong(text); }
         @Override public String toString() { return text; }
     }
-
     /** An object, with the start and the end of each member's value in the text. */
     static final class Obj extends LinkedHashMap<String, Object> {
         private static final long serialVersionUID = 1;
         final transient String text;
         final transient Map<String, int[]> spans = new HashMap<>();
         private Obj(String text) { this.text = text; }
-
         boolean has(String name) { return containsKey(name); }
         String raw(String name) { return text.substring(spans.get(name)[0], spans.get(name)[1]); }
         long time(String name) { return Keyset.seconds(get(name), name); }
         byte[] bytes(String name, int size) { return Bytes.base64(get(name), size, name); }
         /** None if there is no such member. */
         Obj members(String name) { return has(name) ? object(get(name), name) : new Obj(text); }
-
         String string(String name) {
             if (get(name) instanceof String value) return value;
             throw new Flaw(name + " isn't a string");
         }
-
         long integer(String name, long lowest, long highest) {
             Flaw.unless(isInteger(get(name), lowest, highest), name + " isn't an integer of " + lowest + " to " + highest);
             return ((Num) get(name)).integer();
         }
-
         List<?> list(String name, int fewest, int most) {
             if (get(name) instanceof List<?> items && fewest <= items.size() && items.size() <= most) return items;
             throw new Flaw(name + " isn't an array of " + fewest + " to " + most + " elements");
         }
     }
-
     static Obj object(Object value, String name) {
         if (value instanceof Obj object) return object;
         throw new Flaw(name + " isn't an object");
     }
-
     /** Whether it is a number without fraction and exponent, not -0, and in the range. */
     static boolean isInteger(Object value, long lowest, long highest) {
         return value instanceof Num num && INTEGER.matcher(num.text).matches() && lowest <= num.integer() && num.integer() <= highest;
     }
-
     static Map<String, Object> map(Object... members) {
         Map<String, Object> map = new LinkedHashMap<>();
         for (int at = 0; at < members.length; at += 2) map.put((String) members[at], members[at + 1]);
         return map;
     }
-
     /** A value as other libraries have it: maps, lists, strings, {@code Long} or {@code BigDecimal}, booleans and null. */
     static Object plain(Object value) {
         if (value instanceof Num num) return isInteger(num, Long.MIN_VALUE, Long.MAX_VALUE) ? (Object) num.integer() : new BigDecimal(num.text);
@@ -84,10 +73,8 @@ public final class Json {
         members.replaceAll((name, member) -> plain(member));
         return members;
     }
-
     /** Writes compact JSON of maps, iterables, strings, finite numbers, booleans and null. Refuses other values with {@code malformed}. */
     public static String write(Object value) { return Flaw.coded("malformed", "the value", () -> written(value, 0)); }
-
     private static String written(Object value, int depth) {
         Flaw.unless(depth <= MAX_DEPTH, "arrays and objects are nested too deep");
         boolean isNumber = value instanceof Num || value instanceof Number && NUMBER.matcher(value.toString()).matches();
@@ -102,7 +89,6 @@ public final class Json {
             return quoted((String) member.getKey()) + ":" + written(member.getValue(), depth + 1);
         }).collect(joining(",", "{", "}"));
     }
-
     private static String quoted(String string) {
         Bytes.utf8(string);
         StringBuilder quoted = new StringBuilder("\"");
@@ -114,10 +100,8 @@ public final class Json {
         }
         return quoted.append('"').toString();
     }
-
     static Obj parse(byte[] utf8) { return parse(Bytes.text(utf8), false); }
     static Obj parse(String text) { return parse(text, false); }
-
     /** The root, which must be an object. If {@code isCompact}, there must be no white space outside of strings. */
     static Obj parse(String text, boolean isCompact) {
         Json json = new Json(text, isCompact);
@@ -127,24 +111,19 @@ public final class Json {
         json.require(json.at == text.length(), "more than white space after the object");
         return root;
     }
-
     private void require(boolean isRight, String flaw) { Flaw.unless(isRight, isRight ? "" : "there is " + flaw + " at character " + at); }
-
     private char next() {
         require(at < text.length(), "no more text");
         return text.charAt(at++);
     }
-
     private boolean takes(String token) {
         boolean takes = text.startsWith(token, at);
         at += takes ? token.length() : 0;
         return takes;
     }
-
     private void skip() {
         for (; at < text.length() && " \t\r\n".indexOf(text.charAt(at)) >= 0; at++) require(!isCompact, "white space");
     }
-
     /** Moves past the closing bracket, or to the next element. */
     private boolean isClosed(String closing, boolean isFirst) {
         skip();
@@ -153,7 +132,6 @@ public final class Json {
         skip();
         return false;
     }
-
     private Object value(int depth) {
         if (takes("\"")) return string();
         if (takes("null")) return null;
@@ -169,13 +147,11 @@ public final class Json {
         at = number.end();
         return new Num(number.group());
     }
-
     private List<Object> items(int depth) {
         List<Object> items = new ArrayList<>();
         while (!isClosed("]", items.isEmpty())) items.add(value(depth + 1));
         return items;
     }
-
     private Obj members(int depth) {
         Obj object = new Obj(text);
         while (!isClosed("}", object.isEmpty())) {
@@ -191,7 +167,6 @@ public final class Json {
         }
         return object;
     }
-
     private String string() {
         StringBuilder found = new StringBuilder();
         for (char c = next(); c != '"'; c = next()) {
@@ -201,7 +176,6 @@ public final class Json {
         Bytes.utf8(found.toString());
         return found.toString();
     }
-
     private char escaped() {
         char c = next();
         if (c == 'u' && at + 4 <= text.length() && text.substring(at, at + 4).chars().allMatch(HexFormat::isHexDigit)) {

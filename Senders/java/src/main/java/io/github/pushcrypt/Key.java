@@ -13,12 +13,10 @@ record Key(KeyType type, String kid, byte[] publicBytes, byte[] secret, byte[] p
     Key {
         if (kid == null) kid = base64(Arrays.copyOf(Bytes.sha256(Bytes.utf8(Json.write(thumbprintMembers(type, publicBytes, secret)))), 8));
     }
-
     /** Throws {@link PushCryptException}. If {@code isChecked} is false, the key may be no point of its curve. */
     static Key read(Object value, boolean isChecked) {
         return Flaw.coded("malformed", "the key record", () -> read(Json.object(value, "it"), isChecked));
     }
-
     private static Key read(Obj jwk, boolean isChecked) {
         String kty = jwk.string("kty"), kid = base64(jwk.bytes("kid", 8));
         KeyType type = Stream.of(KeyType.values()).filter(one -> one.kty.equals(kty) && one.alg.equals(jwk.get("alg"))
@@ -28,7 +26,8 @@ record Key(KeyType type, String kid, byte[] publicBytes, byte[] secret, byte[] p
         Flaw.unless(isKnown, "unsupportedKey", "the key record: its kty, crv, alg or role isn't supported");
         String secretName = type == KeyType.SHARED ? "k" : type == KeyType.XWING ? "priv" : "d";
         boolean hasOther = Stream.of("d", "priv").anyMatch(name -> jwk.has(name) && !name.equals(secretName));
-        Flaw.unless(!hasOther && (!jwk.has("psk") || type.isPair()) && (!jwk.has("device") || type == KeyType.SHARED), "it has a secret of another type");
+        boolean fits = !hasOther && (!jwk.has("psk") || type.isPair()) && (!jwk.has("device") || type == KeyType.SHARED);
+        Flaw.unless(fits, "it has a secret of another type");
         byte[] publicBytes = switch (type) {
             case P256 -> Bytes.concat(new byte[] {4}, jwk.bytes("x", 32), jwk.bytes("y", 32));
             case XWING -> jwk.bytes("pub", type.size);
@@ -37,28 +36,24 @@ record Key(KeyType type, String kid, byte[] publicBytes, byte[] secret, byte[] p
         };
         byte[] secret = type == KeyType.SHARED || jwk.has(secretName) ? jwk.bytes(secretName, 32) : null;
         byte[] psk = jwk.has("psk") ? jwk.bytes("psk", 32) : null;
-        boolean isValid = !isChecked || type.isValid(publicBytes, secret);
-        Flaw.unless(isValid, "invalidKey", "the key record: its keys aren't valid, or aren't a pair");
+        Flaw.unless(!isChecked || type.isValid(publicBytes, secret), "invalidKey", "the key record: its keys aren't valid, or aren't a pair");
         String device = jwk.has("device") ? checkedDevice(jwk.string("device")) : null;
         Key key = new Key(type, device == null ? null : kid, publicBytes, secret, psk, device, isPublisher);
         Flaw.unless(key.kid.equals(kid), "kidMismatch", "the key record: its kid isn't that of its key, " + key.kid);
         return key;
     }
-
-    static boolean isDevice(String id) { return id.matches("[A-Za-z0-9_-]{1,64}"); }
-
+    /** Whether it is the id of a device, an attachment or a challenge. */
+    static boolean isId(Object value) { return value instanceof String id && id.matches("[A-Za-z0-9_-]{1,64}"); }
     private static String checkedDevice(String id) {
-        Flaw.unless(isDevice(id), "invalidDeviceID", "a device id has 1 to 64 characters of A-Z, a-z, 0-9, _ and -");
+        Flaw.unless(isId(id), "invalidDeviceID", "a device id has 1 to 64 characters of A-Z, a-z, 0-9, _ and -");
         return id;
     }
-
     /** K_device = HKDF-SHA256(K_master, salt: empty, "pushcrypt/1 device" ‖ 0x00 ‖ lp16(kid) ‖ lp16(device id), 32) */
     Key forDevice(String id) {
         Flaw.unless(type == KeyType.SHARED && device == null, "wrongKind", "only a shared key that isn't a device's derives keys of devices");
         byte[] info = Bytes.concat(Envelope.label(" device"), Bytes.lp16(kid), Bytes.lp16(checkedDevice(id)));
         return new Key(type, kid, publicBytes, Bytes.expand(Bytes.hmac(Bytes.EMPTY, secret), info, 32), null, id, false);
     }
-
     // RFC 7638, RFC 8037, RFC 9964.
     private static Map<String, String> thumbprintMembers(KeyType type, byte[] publicBytes, byte[] secret) {
         return new TreeMap<>(switch (type) {
@@ -69,7 +64,6 @@ record Key(KeyType type, String kid, byte[] publicBytes, byte[] secret, byte[] p
             default -> Map.of("kty", type.kty, "crv", type.crv, "x", base64(publicBytes));
         });
     }
-
     /** The JWK. Without its private part it still has {@code k} and the psk. */
     Map<String, String> record(boolean isPrivate) {
         Map<String, String> members = new LinkedHashMap<>(thumbprintMembers(type, publicBytes, secret));
@@ -80,18 +74,15 @@ record Key(KeyType type, String kid, byte[] publicBytes, byte[] secret, byte[] p
         if (isPublisher) members.put("role", "publisher");
         return members;
     }
-
     /** The kind of a set with the key: {@code recipient}, {@code shared}, {@code sender} or {@code publisher}. */
     String kind() { return type == KeyType.SHARED ? "shared" : type.isPair() ? "recipient" : isPublisher ? "publisher" : "sender"; }
     /** Whether it has what only its owner may have. A shared key's {@code k} is for both sides. */
     boolean hasPrivatePart() { return type != KeyType.SHARED && secret != null; }
     Key publicHalf(boolean keepsPsk) { return new Key(type, null, publicBytes, null, keepsPsk ? psk : null, null, isPublisher); }
-
     /** Whether the whole records are equal, in a time that doesn't depend on the secrets. */
     @Override
     public boolean equals(Object other) {
         return other instanceof Key key && MessageDigest.isEqual(Bytes.utf8(Json.write(record(true))), Bytes.utf8(Json.write(key.record(true))));
     }
-
     @Override public int hashCode() { return kid.hashCode(); }
 }

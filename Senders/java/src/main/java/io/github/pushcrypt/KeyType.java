@@ -40,7 +40,6 @@ enum KeyType {
         publicPrefix = HexFormat.of().parseHex(publicHex);
         privatePrefix = HexFormat.of().parseHex(privateHex);
     }
-
     boolean isPair() { return suite >= 1 && suite <= 3; }
     PublicKey publicKey(byte[] bytes) throws GeneralSecurityException {
         return KeyFactory.getInstance(algorithm).generatePublic(new X509EncodedKeySpec(Bytes.concat(publicPrefix, bytes)));
@@ -61,7 +60,6 @@ enum KeyType {
         signature.update(text);
         return signature.sign();
     }
-
     /** Whether the public key verifies what the private key signs. */
     boolean signsFor(byte[] secret, byte[] publicBytes) throws GeneralSecurityException {
         Signature signature = Signature.getInstance(this == P256 ? "SHA256withECDSA" : algorithm);
@@ -69,7 +67,6 @@ enum KeyType {
         signature.update(publicBytes);
         return signature.verify(sign(secret, publicBytes));
     }
-
     /** Whether a public key is valid, and {@code secret} is null or its private key ("An importer"). Providers leave out most of this. */
     boolean isValid(byte[] point, byte[] secret) {
         try {
@@ -84,27 +81,22 @@ enum KeyType {
             return false;
         }
     }
-
     private static boolean isOnP256(byte[] point) {
         BigInteger x = new BigInteger(1, Arrays.copyOfRange(point, 1, 33)), y = new BigInteger(1, Arrays.copyOfRange(point, 33, 65));
         BigInteger cubic = x.pow(3).subtract(x.multiply(BigInteger.valueOf(3))).add(B);
         return x.compareTo(P) < 0 && y.compareTo(P) < 0 && y.pow(2).subtract(cubic).mod(P).signum() == 0;
     }
-
     static boolean isScalarOfP256(byte[] secret) {
         BigInteger scalar = new BigInteger(1, secret);
         return scalar.signum() > 0 && scalar.compareTo(N) < 0;
     }
-
     /** Whether the coordinate is canonical, and the point is on the curve and not of small order. */
     private static boolean isOnEd25519(byte[] point) {
         BigInteger y = littleEndian(point).clearBit(255), square = y.pow(2);
         // x² = (y² − 1) / (d y² + 1) is a square if and only if the product is one (Euler's criterion).
         BigInteger product = square.subtract(BigInteger.ONE).multiply(D.multiply(square).add(BigInteger.ONE));
-        boolean isSquare = product.modPow(P25519.shiftRight(1), P25519).equals(BigInteger.ONE);
-        return y.compareTo(P25519) < 0 && !SMALL_ORDER.contains(y) && isSquare;
+        return y.compareTo(P25519) < 0 && !SMALL_ORDER.contains(y) && product.modPow(P25519.shiftRight(1), P25519).equals(BigInteger.ONE);
     }
-
     /** Whether the coordinate is canonical and not of small order, and {@code secret} is null or the private key of the point. */
     private static boolean isX25519(byte[] point, byte[] secret) throws GeneralSecurityException {
         if (littleEndian(point).compareTo(P25519) >= 0) return false;
@@ -112,11 +104,9 @@ enum KeyType {
         dh(new byte[32], point);
         return secret == null || MessageDigest.isEqual(dh(secret, BASE_POINT), point);
     }
-
     private static byte[] dh(byte[] secret, byte[] point) throws GeneralSecurityException {
         return Hpke.dh(X25519, X25519.privateKey(secret), X25519.publicKey(point));
     }
-
     private static BigInteger littleEndian(byte[] bytes) {
         byte[] reversed = new byte[bytes.length];
         for (int at = 0; at < bytes.length; at++) reversed[bytes.length - 1 - at] = bytes[at];

@@ -9,33 +9,29 @@ import java.util.stream.Stream;
 /** Keys of one kind with their times: a published JWK set, or the keys of a {@link KeysetFile} (PROTOCOL sections 3 and 9). */
 public final class Keyset implements Sealer.Signer {
     static final List<String> MOMENTS = List.of("createdAt", "activatesAt", "retiresAt", "expiresAt", "revokedAt", "destroyedAt");
-    private static final Pattern TIME = Pattern.compile("(\\d{4}-\\d\\d-\\d\\d)[Tt](\\d\\d:\\d\\d):(\\d\\d)(?:\\.\\d+)?(?:[Zz]|([+-])(\\d\\d:\\d\\d))");
+    private static final Pattern TIME = 
+            Pattern.compile("(\\d{4}-\\d\\d-\\d\\d)[Tt](\\d\\d:\\d\\d):(\\d\\d)(?:\\.\\d+)?(?:[Zz]|([+-])(\\d\\d:\\d\\d))");
     /** The greatest (activatesAt, createdAt, kid bytes) is the newest. */
     private static final Comparator<Entry> AGE = Comparator.comparing((Entry entry) -> entry.times.get("activatesAt"))
             .thenComparing(entry -> entry.times.getOrDefault("createdAt", Long.MIN_VALUE)).thenComparing(entry -> entry.key.kid());
     final List<Entry> entries;
     private final String kind;
     private final long sequence, updatedAt;
-
     /** One key, with its times in Unix seconds. */
     record Entry(Key key, Map<String, Long> times, boolean demandsPsk) {
         private boolean hasCome(String moment, long now) { return times.getOrDefault(moment, Long.MAX_VALUE) <= now; }
-        private boolean hasEnded(long now) { return !List.of("pending", "retiring").contains(state(now)) || hasCome("retiresAt", now); }
-        boolean seals(long now) { return hasCome("activatesAt", now) && !hasEnded(now); }
-
+        boolean seals(long now) { return hasCome("activatesAt", now) && !hasCome("retiresAt", now) && state(now).equals("retiring"); }
         String state(long now) {
             if (times.containsKey("destroyedAt")) return "destroyed";
             if (hasCome("revokedAt", now) || hasCome("expiresAt", now)) return hasCome("revokedAt", now) ? "revoked" : "expired";
             return hasCome("activatesAt", now) || hasCome("retiresAt", now) ? "retiring" : "pending";
         }
-
         Recipient recipient() {
             Recipient recipient = new Recipient(key);
             Flaw.unless(!demandsPsk || key.psk() != null, "pskMissing", key.kid() + " needs the psk of its registration record");
             return recipient;
         }
     }
-
     Keyset(List<Entry> entries, String kind, long sequence, long updatedAt) {
         this.entries = entries;
         this.kind = kind;
@@ -45,21 +41,17 @@ public final class Keyset implements Sealer.Signer {
         boolean isDistinct = entries.stream().map(entry -> entry.key.kid()).distinct().count() == entries.size();
         Flaw.unless(isDistinct, "duplicateKey", "the set has two keys of one kid");
     }
-
     /**
      * Reads a JWK set, or one JWK, whose key always seals. Refuses it with malformed, unsupportedKey, unsupportedSuite, invalidKey, kidMismatch,
      * duplicateKey, wrongKind or invalidDeviceID.
      */
     public static Keyset fromJson(String text) { return Flaw.coded("malformed", "the key record or set", () -> read(Json.parse(text))); }
-
     /** As {@link #fromJson(String)}. A set with a lower {@link #sequence} than one that you have seen is refused with {@code rolledBack}. */
     public static Keyset fromJson(String text, long minimumSequence) {
         Keyset keyset = fromJson(text);
-        String reason = "the set has the seq " + keyset.sequence + ", and " + minimumSequence + " was seen before";
-        Flaw.unless(keyset.sequence >= minimumSequence, "rolledBack", reason);
+        Flaw.unless(keyset.sequence >= minimumSequence, "rolledBack", "the set has the seq " + keyset.sequence + ", and a higher one was seen");
         return keyset;
     }
-
     private static Keyset read(Obj root) {
         List<?> records = root.has("keys") ? root.list("keys", 1, Integer.MAX_VALUE) : List.of(root);
         List<Key> keys = records.stream().map(record -> Key.read(record, true)).toList();
@@ -72,7 +64,6 @@ public final class Keyset implements Sealer.Signer {
         long sequence = member.integer("seq", 0, Json.MAX_INTEGER), updatedAt = member.has("updatedAt") ? member.time("updatedAt") : Long.MIN_VALUE;
         return new Keyset(keys.stream().map(key -> entry(key, times.get(key.kid()))).toList(), kind, sequence, updatedAt);
     }
-
     private static Entry entry(Key key, Object value) {
         Obj member = Json.object(value, "the entry of key " + key.kid());
         Flaw.unless(!member.has("psk") || Boolean.TRUE.equals(member.get("psk")) && key.type().isPair(), "psk of " + key.kid() + " isn't true");
@@ -80,7 +71,6 @@ public final class Keyset implements Sealer.Signer {
         MOMENTS.stream().filter(member::has).forEach(moment -> times.put(moment, member.time(moment)));
         return new Entry(key, times, member.has("psk"));
     }
-
     /** Unix seconds of a date-time of RFC 3339, of the years 0 to 9999 in UTC. A leap second counts as the second after it. */
     static long seconds(Object value, String name) {
         Matcher match = TIME.matcher(value instanceof String text ? text : "");
@@ -96,23 +86,19 @@ public final class Keyset implements Sealer.Signer {
         }
         throw new Flaw(name + " isn't a date-time of RFC 3339 of the years 0000 to 9999");
     }
-
     /** {@code recipient}, {@code shared}, {@code sender} or {@code publisher}. */
     public String kind() { return kind; }
     /** Grows with every change of a published set. Store it, and refuse a set with a lower one. */
     public long sequence() { return sequence; }
-
     /** The only key of a set, which has no end. */
     Entry only() {
         boolean ends = Stream.of("retiresAt", "expiresAt", "revokedAt").anyMatch(entries.get(0).times::containsKey);
         Flaw.unless(entries.size() == 1 && !ends, "malformed", "this is a set of keys with times: choose one of a Keyset");
         return entries.get(0);
     }
-
     /** The clock's time or the time of the last write, whichever is later. */
     private long effective(Instant at) { return Math.max(at.getEpochSecond(), updatedAt); }
     Optional<Entry> primary(Instant at) { return entries.stream().filter(entry -> entry.seals(effective(at))).max(AGE); }
-
     /** {@code pending}, {@code primary}, {@code retiring}, {@code expired}, {@code revoked} or {@code destroyed} by kid, at a time. */
     public Map<String, String> states(Instant at) {
         Map<String, String> states = new LinkedHashMap<>();
@@ -120,14 +106,11 @@ public final class Keyset implements Sealer.Signer {
         primary(at).ifPresent(entry -> states.put(entry.key.kid(), "primary"));
         return states;
     }
-
     Entry required(Instant at) {
         return primary(at).orElseThrow(() -> new PushCryptException("noKeySeals", "no key of the set is active at this time: fetch or rotate it"));
     }
-
     /** The sender key that signs at a time. */
     @Override public SenderKey keyAt(Instant at) { return new SenderKey(required(at).key); }
-
     /**
      * The key to seal to at a time. {@code allowsLowerSuite} if an operator has decided that the newest key may rank below an older one.
      * Throws {@link PushCryptException}: noKeySeals, suiteTooLow, wrongKind, pskMissing.
@@ -139,7 +122,6 @@ public final class Keyset implements Sealer.Signer {
         Flaw.unless(!isLower || allowsLowerSuite, "suiteTooLow", "the newest key of the set has a lower suite than an older one");
         return required(at).recipient();
     }
-
     /** Messages of suites 3 and 4 stay secret from a later quantum computer. */
     static int rank(int suite) { return suite >= 3 ? 1 : 0; }
 }

@@ -9,7 +9,7 @@ import java.nio.file.*;
 import java.security.*;
 import java.util.*;
 import java.util.concurrent.*;
-import java.util.function.Supplier;
+import java.util.stream.Stream;
 import javax.crypto.Cipher;
 
 /** The file of a keyset: its log and its keys (docs/keyset-log.md). */
@@ -27,18 +27,14 @@ public final class KeysetFile {
             object("locks", list(LOCK, 1, 8, false), "dataKey", base64(60), "keys", sized(28, MAX_SIZE)));
     final KeysetLog log;
     private final Keyset keyset;
-
     /** The number and the hash (base64url) of a line of the log. Store that of the last line that you have seen. */
     public record Point(long n, String hash) {}
-
     private KeysetFile(KeysetLog log, List<Key> material) {
         this.log = log;
         keyset = new Keyset(material.stream().map(log::entry).toList(), log.kind, log.head.n(), log.at);
     }
-
     /** Reads a keyset whose keys are in clear. See {@link #read(Path, List)}. */
     public static KeysetFile read(Path file) { return read(file, List.of()); }
-
     /**
      * Reads a keyset whose keys a command unwraps (docs/keyset-log.md): a program and its arguments, to which {@code unwrap} is appended, without
      * a shell. The keys authenticate the file. Refuses it with a code of that page and the row, with secretNeeded also if only a passphrase opens
@@ -54,67 +50,54 @@ public final class KeysetFile {
             throw new PushCryptException("inputOutput", "the keyset can't be read", Map.of(), e);
         }
     }
-
-    /** The keyset's id, which never changes. */
-    public String id() { return log.id; }
     /** The point of the last line of the log. */
     public Point head() { return log.head; }
     /** The keys with their times. The private halves of recipients' keys are left out. */
     public Keyset keyset() { return keyset; }
-
     /** Refuses another keyset, and an older log than was seen: {@link PushCryptException} with {@code olderThanHistory}. */
     public KeysetFile requireAfter(Point seen) {
-        String reason = "the keyset " + log.id + " doesn't go on from its line " + seen.n() + ", which was seen before";
-        Flaw.unless(log.points.contains(seen), "olderThanHistory", reason);
+        Flaw.unless(log.points.contains(seen), "olderThanHistory", log.id + " doesn't go on from its line " + seen.n() + ", which was seen before");
         return this;
     }
-
     boolean isRevoked(String kid) { return log.keys.containsKey(kid) && log.keys.get(kid).times().containsKey("revokedAt"); }
-
     static KeysetFile parse(byte[] data, List<String> command) {
-        inRow(0, data.length <= MAX_SIZE, "tooLarge", "the file has more than 4 MiB");
-        inRow(0, data.length > 0 && data[data.length - 1] == '\n', "incomplete", "the file is empty, or its end is missing");
-        List<byte[]> rows = Arrays.stream(new String(data, 0, data.length - 1, ISO_8859_1).split("\n", -1)).map(row -> row.getBytes(ISO_8859_1)).toList();
-        int number = rows.size();
-        byte[] lastRow = rows.get(number - 1), history = Arrays.copyOf(data, data.length - lastRow.length - 1);
-        Obj last = inRow(number, () -> Json.parse(Bytes.text(lastRow), true));
-        inRow(0, last.has("v") || !last.has("prev"), "incomplete", "the last row is missing");
-        long version = inRow(number, () -> last.integer("v", 0, Json.MAX_INTEGER));
-        inRow(number, version == 1, "unsupportedVersion", "the file has another version");
-        KeysetLog log = log(rows.subList(0, number - 1));
-        return new KeysetFile(log, inRow(number, () -> {
-            if (last.has("sealed")) return readSealed(last, log, history, command);
-            PLAIN.fits(last);
-            byte[] digest = Bytes.sha256(history, Bytes.utf8(last.raw("keys")));
-            Flaw.unless(MessageDigest.isEqual(last.bytes("digest", 32), digest), "wrongDigest", "the digest isn't that of the rows and the keys");
-            Flaw.unless(command.isEmpty(), "notEncrypted", "the keys are in clear, although a command was given");
-            return readMaterial(last.list("keys", 0, MAX_SIZE), log);
-        }));
-    }
-
-    /** Reads the lines of a log. */
-    static KeysetLog log(List<byte[]> rows) {
-        inRow(0, !rows.isEmpty(), "incomplete", "there is no line");
-        KeysetLog log = new KeysetLog();
-        for (byte[] row : rows) inRow(log.rows + 1, () -> log.add(row));
-        return log;
-    }
-
-    private static void inRow(int number, boolean isRight, String code, String reason) {
-        inRow(number, () -> {
-            Flaw.unless(isRight, code, reason);
-            return null;
-        });
-    }
-
-    private static <T> T inRow(int number, Supplier<T> reader) {
+        int[] row = {0};
         try {
-            return Flaw.coded("malformed", "it", reader);
+            return Flaw.coded("malformed", "it", () -> parse(data, command, row));
         } catch (PushCryptException e) {
-            throw new PushCryptException(e.code(), "row " + number + ": " + e.reason(), Map.of("row", number), e);
+            throw new PushCryptException(e.code(), "row " + row[0] + ": " + e.reason(), Map.of("row", row[0]), e);
         }
     }
-
+    private static KeysetFile parse(byte[] data, List<String> command, int[] row) {
+        Flaw.unless(data.length <= MAX_SIZE, "tooLarge", "the file has more than 4 MiB");
+        Flaw.unless(data.length > 0 && data[data.length - 1] == '\n', "incomplete", "the file is empty, or its end is missing");
+        String[] texts = new String(data, 0, data.length - 1, ISO_8859_1).split("\n", -1);
+        List<byte[]> rows = Stream.of(texts).map(one -> one.getBytes(ISO_8859_1)).toList();
+        int number = row[0] = rows.size();
+        byte[] lastRow = rows.get(number - 1), history = Arrays.copyOf(data, data.length - lastRow.length - 1);
+        Obj last = Json.parse(Bytes.text(lastRow), true);
+        row[0] = last.has("prev") && !last.has("v") ? 0 : number;
+        Flaw.unless(row[0] > 0, "incomplete", "the last row is missing");
+        Flaw.unless(last.integer("v", 0, Json.MAX_INTEGER) == 1, "unsupportedVersion", "the file has another version");
+        KeysetLog log = log(rows.subList(0, number - 1), row);
+        row[0] = number;
+        if (last.has("sealed")) return new KeysetFile(log, readSealed(last, log, history, command));
+        PLAIN.fits(last);
+        byte[] digest = Bytes.sha256(history, Bytes.utf8(last.raw("keys")));
+        Flaw.unless(MessageDigest.isEqual(last.bytes("digest", 32), digest), "wrongDigest", "the digest isn't that of the rows and the keys");
+        Flaw.unless(command.isEmpty(), "notEncrypted", "the keys are in clear, although a command was given");
+        return new KeysetFile(log, readMaterial(last.list("keys", 0, MAX_SIZE), log));
+    }
+    static KeysetLog log(List<byte[]> rows, int[] row) {
+        row[0] = 0;
+        Flaw.unless(!rows.isEmpty(), "incomplete", "there is no line");
+        KeysetLog log = new KeysetLog();
+        for (byte[] one : rows) {
+            row[0]++;
+            log.add(one);
+        }
+        return log;
+    }
     private static List<Key> readSealed(Obj last, KeysetLog log, byte[] history, List<String> command) {
         SEALED.fits(last);
         Obj sealed = last.members("sealed");
@@ -127,20 +110,19 @@ public final class KeysetFile {
             Flaw.unless(!isTooLarge, "scrypt would need more than 1 GiB");
         }
         List<byte[]> wrapped = locks.stream().filter(lock -> lock.has("command")).map(lock -> lock.bytes("key", 0)).toList();
-        Flaw.unless(!wrapped.isEmpty(), "secretNeeded", "the keys are encrypted under a passphrase, for which Java has no scrypt: add a wrap command to "
-                + "the keyset, or seal with the sidecar, pushcrypt seal --stream (docs/sidecar.md)");
+        Flaw.unless(!wrapped.isEmpty(), "secretNeeded", "the keys are encrypted under a passphrase, for which Java has no scrypt: add a wrap "
+                + "command to the keyset, or seal with the sidecar, pushcrypt seal --stream (docs/sidecar.md)");
         Flaw.unless(!command.isEmpty(), "secretNeeded", "the keys are encrypted: give the command that unwraps their key");
         byte[] dataKey = open(unwrap(command, wrapped), sealed.bytes("dataKey", 60), Bytes.utf8("pushcrypt/1 data key"));
         byte[] aad = Bytes.concat(Envelope.label(" keyset"), Bytes.utf8(sealed.raw("locks")), new byte[1], history);
         Obj opened = Json.parse(open(dataKey, sealed.bytes("keys", 0), aad));
         OPENED.fits(opened);
-        boolean isAuthentic = MessageDigest.isEqual(Bytes.hmac(opened.bytes("history", 32), history), last.bytes("mac", 32));
-        Flaw.unless(isAuthentic, "notAuthentic", "the mac isn't that of the rows");
+        byte[] mac = Bytes.hmac(opened.bytes("history", 32), history);
+        Flaw.unless(MessageDigest.isEqual(mac, last.bytes("mac", 32)), "notAuthentic", "the mac isn't that of the rows");
         // Otherwise one who has a secret could add another one that no line shows.
         Flaw.unless(names.equals(log.secrets), "otherSecrets", "the names of the secrets aren't those of the log");
         return readMaterial(opened.list("keys", 0, MAX_SIZE), log);
     }
-
     /** ENC(key, aad, text) = nonce(12) ‖ AES-256-GCM(key, nonce, aad, text) */
     private static byte[] open(byte[] key, byte[] sealed, byte[] aad) {
         try {
@@ -149,13 +131,11 @@ public final class KeysetFile {
             throw new PushCryptException("notAuthentic", "the keyset was changed after it was encrypted");
         }
     }
-
     /** The private key of every key of the log that has material, and no other. */
     private static List<Key> readMaterial(List<?> jwks, KeysetLog log) {
         List<Key> keys = jwks.stream().map(jwk -> KeysetLog.record(jwk, true)).toList();
         List<String> expected = log.keys.values().stream().filter(KeysetLog.LoggedKey::hasMaterial).map(KeysetLog.LoggedKey::kid).sorted().toList();
-        boolean areAll = keys.stream().map(Key::kid).sorted().toList().equals(expected);
-        Flaw.unless(areAll, "otherKeys", "a key is missing, or there is one too many");
+        Flaw.unless(keys.stream().map(Key::kid).sorted().toList().equals(expected), "otherKeys", "a key is missing, or there is one too many");
         for (Key key : keys) {
             KeysetLog.LoggedKey logged = log.keys.get(key.kid());
             Flaw.unless(key.device() == null, "key " + key.kid() + " is that of a device");
@@ -165,7 +145,6 @@ public final class KeysetFile {
         }
         return keys;
     }
-
     /** "Files that are only read". Links are followed. */
     private static void checkFile(Path file) throws IOException {
         Flaw.unless(Files.exists(file), "notFound", "there is no file " + file);
@@ -179,7 +158,6 @@ public final class KeysetFile {
         // Of a file of root, its group may read it.
         Flaw.unless(isPipe || (mode & (isRoots ? 0037 : 0077)) == 0, "looseMode", "other users can open " + file);
     }
-
     /** The keyset key, of the outputs of all wrap commands: this command made one of them. */
     private static byte[] unwrap(List<String> command, List<byte[]> wrapped) {
         PushCryptException failure = null;
@@ -192,7 +170,6 @@ public final class KeysetFile {
         }
         throw failure;
     }
-
     private static byte[] unwrap(List<String> command, byte[] wrapped) {
         ProcessBuilder builder = new ProcessBuilder(new ArrayList<>(command)).redirectError(ProcessBuilder.Redirect.INHERIT);
         builder.command().add("unwrap");

@@ -21,12 +21,10 @@ public final class KeysetWatcher implements Sealer.Signer, AutoCloseable {
     private volatile KeysetFile used;
     private volatile PushCryptException refusal;
     private Object stamp;
-
     /** Watches a keyset whose keys are in clear. Throws what {@link KeysetFile#read(Path)} throws, and {@code noKeySeals}. */
     public KeysetWatcher(Path file) { this(file, List.of()); }
     /** Watches a keyset whose keys a command unwraps; see {@link KeysetFile#read(Path, List)}. */
     public KeysetWatcher(Path file, List<String> command) { this(file, command, Duration.ofSeconds(1), InstantSource.system()); }
-
     KeysetWatcher(Path path, List<String> command, Duration interval, InstantSource clock) {
         this.path = path;
         this.command = List.copyOf(command);
@@ -38,7 +36,6 @@ public final class KeysetWatcher implements Sealer.Signer, AutoCloseable {
             @Override public void run() { reloadIfChanged(); }
         }, interval.toMillis(), interval.toMillis());
     }
-
     private Object stamp() {
         try {
             return Files.readAttributes(path, "unix:dev,ino,mode,uid,size,lastModifiedTime,ctime");
@@ -46,19 +43,16 @@ public final class KeysetWatcher implements Sealer.Signer, AutoCloseable {
             return new Object();
         }
     }
-
     private synchronized void reloadIfChanged() {
         if (!stamp().equals(stamp)) reload();
     }
-
     /** Reads the file at once, and returns whether it is in use. */
     public synchronized boolean reload() {
         stamp = stamp();
         try {
             KeysetFile read = KeysetFile.read(path, command).requireAfter(used.head());
             Instant now = clock.instant();
-            boolean isRevoked = used.keyset().primary(now).filter(entry -> read.isRevoked(entry.key().kid())).isPresent();
-            if (!isRevoked) read.keyset().required(now);
+            if (used.keyset().primary(now).filter(entry -> read.isRevoked(entry.key().kid())).isEmpty()) read.keyset().required(now);
             used = read;
             refusal = null;
         } catch (RuntimeException e) {
@@ -70,7 +64,6 @@ public final class KeysetWatcher implements Sealer.Signer, AutoCloseable {
         }
         return refusal == null;
     }
-
     /** Why the file isn't in use; none if it is. */
     public Optional<PushCryptException> refusal() { return Optional.ofNullable(refusal); }
     /** The point of the log in use. */

@@ -13,21 +13,14 @@ public final class OversizePlan {
     private static final Pattern CHARACTER = Pattern.compile("\\X");
     private final int minimum;
     private final Function<SealedBlob, String> store;
-
     private OversizePlan(int minimum, Function<SealedBlob, String> store) {
         this.minimum = Math.max(minimum, 1);
         this.store = store;
     }
-
     /** Shortens the body at the end of a character as the user sees it, to {@code minimum} characters or more, and appends "…". */
     public static OversizePlan shortenBody(int minimum) { return new OversizePlan(minimum, null); }
-
-    /**
-     * Shortens the body, and otherwise seals the payload as a blob, and a push of its {@code aps} with a shorter body. {@code store} keeps
-     * the blob, which you upload before you send the push, and returns its https address.
-     */
+    /** Shortens the body, or else seals the payload as a blob. {@code store} keeps it to upload before the push, and returns its https address. */
     public static OversizePlan shortenBodyOrOffload(int minimum, Function<SealedBlob, String> store) { return new OversizePlan(minimum, store); }
-
     /** The push of a payload that is {@code excess} bytes shorter; none if the plan doesn't allow it. */
     Optional<SealedPush> smaller(Sealer.Sealing sealing, Payload inner, int excess, boolean isOffloaded) {
         Optional<Payload> shorter = shortened(inner, excess);
@@ -39,7 +32,6 @@ public final class OversizePlan {
         // The blob has the whole body, so the push needs one character of it.
         return Optional.of(changed.push(Payload.read("{\"aps\":" + inner.root().raw("aps") + "}"), shortenBody(1), false, true));
     }
-
     private Optional<Payload> shortened(Payload payload, int excess) {
         boolean isText = payload.aps().get("alert") instanceof String;
         Obj owner = isText ? payload.aps() : (Obj) payload.aps().get("alert");
@@ -52,11 +44,13 @@ public final class OversizePlan {
             count++;
         }
         // Some characters, such as U+0600, form a cluster with the next.
-        for (; end > 0 && count(body.substring(0, end) + "…") != count + 1; count = count(body.substring(0, end))) end = body.offsetByCodePoints(end, -1);
+        while (end > 0 && count(body.substring(0, end) + "…") != count + 1) {
+            end = body.offsetByCodePoints(end, -1);
+            count = count(body.substring(0, end));
+        }
         if (count < minimum || end == body.length()) return Optional.empty();
         int[] span = owner.spans.get(name);
         return Optional.of(Payload.read(owner.text.substring(0, span[0]) + Json.write(body.substring(0, end) + "…") + owner.text.substring(span[1])));
     }
-
     private static int count(String text) { return (int) CHARACTER.matcher(text).results().count(); }
 }

@@ -10,18 +10,15 @@ record Payload(Obj root, Obj aps) {
     static final int MAX_SIZE = 262_144;
     private static final int MAX_VALUES = 16_384;
     /** None of the ranges of "Visible text" (section 2). The noncharacters are the last two code points of each plane, and FDD0-FDEF. */
-    private static final Pattern VISIBLE = Pattern.compile("[^\\x00-\\x20\\x7F-\\xA0\\xAD\\u034F\\u061C\\u115F\\u1160\\u1680\\u17B4\\u17B5\\u180B-\\u180F"
-            + "\\u2000-\\u200F\\u2028-\\u202F\\u205F-\\u206F\\u2800\\u3000\\u3164\\uFE00-\\uFE0F\\uFEFF\\uFFA0\\uFFF0-\\uFFFC\\x{13430}-\\x{1343F}\\x{16FE4}"
-            + "\\x{1BCA0}-\\x{1BCA3}\\x{1D159}\\x{1D173}-\\x{1D17A}\\x{E0000}-\\x{E0FFF}\\p{IsNoncharacter_Code_Point}]");
-
+    private static final Pattern VISIBLE = Pattern.compile("[^\\x00-\\x20\\x7F-\\xA0\\xAD\\u034F\\u061C\\u115F\\u1160\\u1680\\u17B4\\u17B5"
+            + "\\u180B-\\u180F\\u2000-\\u200F\\u2028-\\u202F\\u205F-\\u206F\\u2800\\u3000\\u3164\\uFE00-\\uFE0F\\uFEFF\\uFFA0\\uFFF0-\\uFFFC"
+            + "\\x{13430}-\\x{1343F}\\x{16FE4}\\x{1BCA0}-\\x{1BCA3}\\x{1D159}\\x{1D173}-\\x{1D17A}\\x{E0000}-\\x{E0FFF}\\p{IsNoncharacter_Code_Point}]");
     static boolean isVisible(Object text) { return text instanceof String string && VISIBLE.matcher(string).find(); }
-
     /** Whether an alert is a visible string, or an object with a visible text or key of a text. */
     static boolean hasText(Object alert) {
         return isVisible(alert) || alert instanceof Map<?, ?> members
                 && Stream.of("title", "subtitle", "body", "loc-key", "title-loc-key").anyMatch(name -> isVisible(members.get(name)));
     }
-
     /** Reads a payload to seal. Spaces behind it don't count. Throws {@link PushCryptException} with {@code invalidPayload}. */
     static Payload read(byte[] json) {
         return Flaw.coded("invalidPayload", "the payload", () -> {
@@ -38,20 +35,16 @@ record Payload(Obj root, Obj aps) {
             return new Payload(root, aps);
         });
     }
-
     static Payload read(String json) { return read(Flaw.coded("invalidPayload", "the payload", () -> Bytes.utf8(json))); }
-
     private static int count(Object value) {
         Collection<?> children = value instanceof Obj object ? object.values() : value instanceof List<?> items ? items : List.of();
         return 1 + children.stream().mapToInt(Payload::count).sum();
     }
-
     /** The message: the header is the last member of the root, and no other byte changes. */
     byte[] withHeader(String header) {
         int end = root.spans.values().stream().mapToInt(span -> span[1]).max().orElseThrow();
         return Bytes.utf8(root.text.substring(0, end) + ",\"pushcrypt\":" + header + root.text.substring(end));
     }
-
     /** The members of aps that are visible outside, as JSON text, each with a comma before it: copies, and the default hints. */
     String exposed(List<String> names, boolean isQuiet) {
         boolean areRight = names.size() <= 32 && !(isQuiet && names.contains("sound"))
@@ -69,7 +62,6 @@ record Payload(Obj root, Obj aps) {
         }
         return members.toString();
     }
-
     private boolean canExpose(String name) {
         Object value = aps.get(name);
         return switch (name) {
@@ -79,12 +71,11 @@ record Payload(Obj root, Obj aps) {
             case "interruption-level" -> Arrays.asList("passive", "active", "time-sensitive", "critical").contains(value);
             case "relevance-score" -> isNumber(value, -Double.MAX_VALUE, Double.MAX_VALUE);
             case "sound" -> value instanceof String || value instanceof Obj sound && Set.of("critical", "name", "volume").containsAll(sound.keySet())
-                    && (!sound.has("critical") || Json.isInteger(sound.get("critical"), 0, 1)) && (!sound.has("name") || sound.get("name") instanceof String)
-                    && (!sound.has("volume") || isNumber(sound.get("volume"), 0, 1));
+                    && (!sound.has("critical") || Json.isInteger(sound.get("critical"), 0, 1))
+                    && (!sound.has("name") || sound.get("name") instanceof String) && (!sound.has("volume") || isNumber(sound.get("volume"), 0, 1));
             default -> value instanceof String || value instanceof Boolean || isNumber(value, -Double.MAX_VALUE, Double.MAX_VALUE);
         };
     }
-
     private static boolean isNumber(Object value, double lowest, double highest) {
         return value instanceof Num num && lowest <= Double.parseDouble(num.text()) && Double.parseDouble(num.text()) <= highest;
     }

@@ -11,7 +11,6 @@ public final class Placeholder {
     private static final List<String> ARGUMENTS = List.of("title-loc-args", "subtitle-loc-args", "loc-args");
     private final Map<String, Object> alert;
     private Placeholder(Map<String, Object> alert) { this.alert = alert; }
-
     /** A literal title and body. */
     public static Placeholder of(String title, String body) { return of(body).with("title", title); }
     /** A literal body alone. */
@@ -20,7 +19,6 @@ public final class Placeholder {
     public Placeholder with(String name, String value) { return changed(name, value, value.isEmpty(), TEXTS); }
     /** Sets the arguments of a text: {@code title-loc-args}, {@code subtitle-loc-args} or {@code loc-args}. */
     public Placeholder with(String name, List<String> arguments) { return changed(name, List.copyOf(arguments), arguments.isEmpty(), ARGUMENTS); }
-
     private Placeholder changed(String name, Object value, boolean isEmpty, List<String> names) {
         Flaw.unless(names.contains(name), "invalidPlaceholder", "an alert has no such member: " + name);
         Map<String, Object> members = new LinkedHashMap<>(alert);
@@ -28,7 +26,6 @@ public final class Placeholder {
         if (isEmpty) members.remove(name);
         return new Placeholder(members);
     }
-
     Map<String, Object> alert() {
         Flaw.coded("invalidPlaceholder", "the placeholder", () -> Bytes.utf8(alert.toString()));
         Flaw.unless(Payload.hasText(alert), "invalidPlaceholder", "it has no text that a person can see, so iOS wouldn't run the app's extension");

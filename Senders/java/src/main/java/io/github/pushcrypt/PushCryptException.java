@@ -10,15 +10,12 @@ public final class PushCryptException extends RuntimeException {
     private static final long serialVersionUID = 1;
     private final String code;
     private final HashMap<String, Integer> facts;
-
     PushCryptException(String code, String reason) { this(code, reason, Map.of(), null); }
-
     PushCryptException(String code, String reason, Map<String, Integer> facts, Throwable cause) {
         super(code + ": " + reason, cause);
         this.code = code;
         this.facts = new HashMap<>(facts);
     }
-
     /** The kind of failure. The message says what is wrong, where, and what to do. */
     public String code() { return code; }
     /**

@@ -3,13 +3,10 @@ package io.github.pushcrypt;
 /** The key of one installation of the app, which a sender seals to. It is immutable, and contains no private key. */
 public final class Recipient {
     final Key key;
-
     Recipient(Key key) {
-        Flaw.unless(!key.hasPrivatePart(), "wrongKind", "key " + key.kid() + " is private: only its owner may have it");
-        Flaw.unless(key.type().suite > 0, "wrongKind", "key " + key.kid() + " is a sender's: nothing is sealed to it");
+        Flaw.unless(!key.hasPrivatePart() && key.type().suite > 0, "wrongKind", "nothing is sealed to a private key, or to a sender's: " + key.kid());
         this.key = key;
     }
-
     /** Reads a public, shared or device key (uploads: {@link Registration}). Refuses it with wrongKind, pskMissing, as {@link Keyset#fromJson}. */
     public static Recipient fromJwk(String record) { return Keyset.fromJson(record).only().recipient(); }
     /** A device's own key, if this is a shared key. Otherwise it is {@code wrongKind}, and {@code invalidDeviceID} without a device id. */

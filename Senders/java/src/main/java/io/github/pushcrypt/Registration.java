@@ -7,15 +7,12 @@ public final class Registration {
     static final int MAX_SIZE = 4_096;
     private final String record;
     private final Recipient recipient;
-
     /** What a record must have: a secret that only app and backend have, or a key pair, so that the backend can't open what it seals. */
     public enum Demand { PSK, ASYMMETRIC }
-
     private Registration(String record, Recipient recipient) {
         this.record = record;
         this.recipient = recipient;
     }
-
     /**
      * Reads the body of an upload, or what was stored of it. Demand both of apps that use the library's {@code DeviceIdentity} as it is. Refuses
      * it with tooLarge, malformed, unsupportedKey, unsupportedSuite, invalidKey, kidMismatch, wrongKind, pskMissing or notAsymmetric.
@@ -24,15 +21,15 @@ public final class Registration {
         Recipient recipient = Flaw.coded("malformed", "the record", () -> {
             Flaw.unless(Bytes.utf8(record).length <= MAX_SIZE, "tooLarge", "the record has more than 4,096 bytes");
             Json.Obj jwk = Json.parse(record);
-            Flaw.unless(!(jwk.get("device") instanceof String id) || Key.isDevice(id), "its device id has another form");
+            Flaw.unless(!jwk.has("device") || Key.isId(jwk.get("device")), "its device id has another form");
             return new Recipient(Key.read(jwk, true));
         });
         List<Demand> demanded = List.of(demands);
-        Flaw.unless(!demanded.contains(Demand.PSK) || Envelope.provesSender(recipient.key, false), "pskMissing", "key " + recipient.kid() + " has no psk");
+        boolean isSecret = Envelope.provesSender(recipient.key, false);
+        Flaw.unless(isSecret || !demanded.contains(Demand.PSK), "pskMissing", "key " + recipient.kid() + " has no psk");
         Flaw.unless(!demanded.contains(Demand.ASYMMETRIC) || recipient.suite() != 4, "notAsymmetric", "key " + recipient.kid() + " is shared");
         return new Registration(record, recipient);
     }
-
     /** The upload as it came. Store it with the account and the device token. */
     public String record() { return record; }
     /** The key to seal to. */
@@ -41,13 +38,11 @@ public final class Registration {
     public String kid() { return recipient.kid(); }
     @Override public boolean equals(Object other) { return other instanceof Registration that && record.equals(that.record); }
     @Override public int hashCode() { return kid().hashCode(); }
-
     /** A row of the backend's table. {@code environment} is that of APNs, {@code sandbox} or {@code production}, or null. */
     public record Row(Registration registration, String account, String deviceToken, String environment) {
         private String kid() { return registration.kid(); }
         private int rank() { return Keyset.rank(registration.recipient.suite()); }
     }
-
     /** What an upload changes in the table: whether it is written, and the kids of the rows to remove. */
     public record Change(boolean isWritten, List<String> removed) {
         /**

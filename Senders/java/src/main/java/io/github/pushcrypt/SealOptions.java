@@ -21,15 +21,12 @@ public final class SealOptions implements Cloneable {
     SealedBlob.Reference offload;
     boolean isQuiet, isSelfTest, isBare;
     OversizePlan oversize = OversizePlan.REFUSE;
-
     private SealOptions() {}
-
     private SealOptions with(Consumer<SealOptions> change) {
         SealOptions copy = Bytes.crypto(() -> (SealOptions) clone());
         change.accept(copy);
         return copy;
     }
-
     /** Hides the length: the message is padded to a multiple of this number of bytes, at most to the limit. */
     public SealOptions padding(int multiple) { return with(o -> o.padding = multiple); }
     /** The largest size of the whole push in bytes, at most 4,096. The default leaves free what the carrier adds. */
@@ -62,11 +59,8 @@ public final class SealOptions implements Cloneable {
     public SealOptions bare() { return with(o -> o.isBare = true); }
     /** What to do with a payload that doesn't fit. */
     public SealOptions oversize(OversizePlan plan) { return with(o -> o.oversize = Objects.requireNonNull(plan)); }
-
     int byteLimit() { return limit != null ? limit : Sealer.MAX_LIMIT - carrier.reserved; }
-
     private static void require(boolean isRight, String flaw) { Flaw.unless(isRight, "invalidOption", flaw); }
-
     /** The header of a message with its optional members (sections 5 to 7 and 11), if key and options allow it. */
     Map<String, Object> header(Key key, boolean isSigned, String id, long iat) {
         check(key, isSigned, id);
@@ -83,7 +77,6 @@ public final class SealOptions implements Cloneable {
         if (badgeAdd != null) header.put("badge", Map.of("add", badgeAdd));
         return header;
     }
-
     private void check(Key key, boolean isSigned, String id) {
         require(byteLimit() > 0 && byteLimit() <= Sealer.MAX_LIMIT, "limit isn't 1 to 4,096 bytes");
         require(padding > 0 && minimumSuite >= 1 && minimumSuite <= 4, "padding isn't positive, or minimumSuite not 1 to 4");
@@ -107,13 +100,13 @@ public final class SealOptions implements Cloneable {
         Flaw.unless(!instructs || Envelope.provesSender(key, isSigned), "notAuthenticated",
                 "everyone can seal to this key, so its device ignores instructions and avatars: sign the push, or use a record with a psk");
     }
-
     /** key: K as used in suite 4, else the psk, else empty (section 5). */
     static String campaignId(String campaign, Key key) {
         byte[] name = Flaw.coded("invalidOption", "the campaign", () -> Bytes.lp16(campaign));
         require(name.length >= 3 && name.length <= 257, "the campaign's name isn't 1 to 255 bytes");
         byte[] secret = key.type() == KeyType.SHARED ? key.secret() : key.psk() != null ? key.psk() : Bytes.EMPTY;
-        byte[] code = Bytes.hmac(secret, Envelope.label(" campaign"), name, Bytes.lp16(key.kid()), Bytes.lp16(key.device() == null ? "" : key.device()));
+        String device = key.device() == null ? "" : key.device();
+        byte[] code = Bytes.hmac(secret, Envelope.label(" campaign"), name, Bytes.lp16(key.kid()), Bytes.lp16(device));
         return Bytes.base64(Arrays.copyOf(code, Sealer.ID_SIZE));
     }
 }

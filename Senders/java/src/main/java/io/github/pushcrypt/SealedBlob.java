@@ -14,7 +14,6 @@ public final class SealedBlob {
     private final int purpose;
     private final byte[] key, bytes;
     private final long size;
-
     /** The reference to a blob in a message, at its https address. {@code key} is a secret, {@code size} that of the plaintext in bytes. */
     public record Reference(String url, String key, long size, String sha256) {
         /** The checked members; the plaintext may have {@code limit} bytes. */
@@ -28,39 +27,33 @@ public final class SealedBlob {
             Bytes.base64(sha256, 32, "the sha256 of a blob");
             return Json.map("url", url, "key", key, "size", size, "sha256", sha256);
         }
-
         @Override public String toString() { return "Reference to a blob of " + size + " bytes"; }
     }
-
     /** The reference to a file with its MIME type. {@code id} may be null, and an avatar is the sender's picture. */
     public record Attachment(Reference blob, String type, String id, boolean isAvatar) {
         Map<String, Object> members() {
             Map<String, Object> members = blob.members(1L << 48);
             Flaw.unless(TYPE.matcher(type).matches(), "the type of an attachment isn't a MIME type in lower case");
-            Flaw.unless(id == null || id.matches("[A-Za-z0-9_-]{1,64}"), "the id of an attachment isn't 1 to 64 characters of A-Z, a-z, 0-9, _ and -");
+            Flaw.unless(id == null || Key.isId(id), "the id of an attachment isn't 1 to 64 characters of A-Z, a-z, 0-9, _ and -");
             members.put("type", type);
             if (id != null) members.put("id", id);
             if (isAvatar) members.put("use", "avatar");
             return members;
         }
     }
-
     private SealedBlob(int purpose, byte[] plaintext) {
         this.purpose = purpose;
         key = Bytes.random(32);
         bytes = seal(key, purpose, plaintext);
         size = plaintext.length;
     }
-
     /** Encrypts a file under a fresh key. */
     public static SealedBlob ofFile(byte[] file) { return new SealedBlob(ATTACHMENT, file); }
-
     /** Encrypts a payload under a fresh key, padded to a multiple of 4 KiB. Throws {@link PushCryptException}: {@code invalidPayload}. */
     public static SealedBlob ofPayload(String json) {
         byte[] text = Bytes.utf8(Payload.read(json).root().text);
         return new SealedBlob(PAYLOAD, Bytes.padded(text, (text.length + PAGE - 1) / PAGE * PAGE));
     }
-
     /** "PCB1" and the chunks. A second blob under one key would have the same nonces. */
     static byte[] seal(byte[] key, int purpose, byte[] plaintext) {
         byte[] magic = Bytes.utf8("PCB1");
@@ -74,7 +67,6 @@ public final class SealedBlob {
         }
         return blob.toByteArray();
     }
-
     /** The bytes to upload. */
     public byte[] bytes() { return bytes.clone(); }
     /** The reference to a file at its https address, with its MIME type. */
@@ -83,7 +75,6 @@ public final class SealedBlob {
     public Attachment avatar(String url, String type) { return new Attachment(reference(ATTACHMENT, url), type, null, true); }
     /** The reference to a payload at its https address. */
     public Reference offload(String url) { return reference(PAYLOAD, url); }
-
     /** A blob of another purpose would never open. */
     private Reference reference(int wanted, String url) {
         Flaw.unless(purpose == wanted, "invalidOption", "a sealed payload can't be attached, and a sealed file isn't an offloaded payload");

@@ -8,13 +8,11 @@ import javax.crypto.KEM;
 final class XWing {
     static final int ENC_SIZE = 1_120;
     private static final int MLKEM_SIZE = 1_184;
-
     /** Whether the platform takes the ML-KEM half, of which it checks the coefficients (FIPS 203 section 7.2). */
     static boolean isReduced(byte[] key, byte[] seed) throws GeneralSecurityException {
         Flaw.unless(seed == null, "unsupportedSuite", "Java can't expand the seed of a private X-Wing key");
         return encapsulator(key) != null;
     }
-
     private static KEM.Encapsulator encapsulator(byte[] key) throws GeneralSecurityException {
         try {
             KEM kem = KEM.getInstance("ML-KEM-768");
@@ -23,10 +21,8 @@ final class XWing {
             throw new PushCryptException("unsupportedSuite", "suite 3 needs ML-KEM-768, which Java has from version 24 on");
         }
     }
-
     /** The X25519 half. */
     static byte[] half(byte[] key) { return Arrays.copyOfRange(key, MLKEM_SIZE, key.length); }
-
     // 5.4. Encapsulate(pk): ct = ct_M ‖ ct_X, and 5.3. ss = SHA3-256(ss_M ‖ ss_X ‖ ct_X ‖ pk_X ‖ XWingLabel)
     static Hpke.Encapsulation encap(byte[] key) throws GeneralSecurityException {
         KEM.Encapsulated mlkem = encapsulator(key).encapsulate();

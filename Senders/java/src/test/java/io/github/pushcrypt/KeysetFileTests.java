@@ -46,7 +46,7 @@ final class KeysetFileTests {
         checkFiles(folder);
     }
 
-    private static KeysetLog log(Obj one, String name) throws Exception { return KeysetFile.log(rows(one, name)); }
+    private static KeysetLog log(Obj one, String name) throws Exception { return KeysetFile.log(rows(one, name), new int[1]); }
 
     private static List<byte[]> rows(Obj one, String name) throws Exception {
         List<byte[]> rows = new ArrayList<>();
@@ -62,7 +62,7 @@ final class KeysetFileTests {
         KeysetLog log;
         try {
             List<byte[]> rows = rows(one, "keyset");
-            log = isSealed ? KeysetFile.log(rows.subList(0, rows.size() - 1)) : KeysetFile.parse(text(one, "keyset"), List.of()).log;
+            log = isSealed ? KeysetFile.log(rows.subList(0, rows.size() - 1), new int[1]) : KeysetFile.parse(text(one, "keyset"), List.of()).log;
         } catch (PushCryptException e) {
             check(name + ": " + e.getMessage(), false);
             return;
