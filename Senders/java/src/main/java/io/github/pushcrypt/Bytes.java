@@ -80,10 +80,9 @@ final class Bytes {
     static <T> T crypto(Callable<T> step) {
         try {
             return step.call();
-        } catch (RuntimeException e) {
-            throw e;
         } catch (Exception e) {
-            throw new PushCryptException("backendFailure", "the cryptography of the platform failed", Map.of(), e);
+            throw e instanceof RuntimeException known ? known
+                    : new PushCryptException("backendFailure", "the cryptography of the platform failed", Map.of(), e);
         }
     }
 }

@@ -2,7 +2,6 @@ package io.github.pushcrypt;
 
 import static java.util.stream.Collectors.joining;
 
-import java.math.BigDecimal;
 import java.util.*;
 import java.util.regex.*;
 import java.util.stream.StreamSupport;
@@ -63,15 +62,6 @@ public final class Json {
         Map<String, Object> map = new LinkedHashMap<>();
         for (int at = 0; at < members.length; at += 2) map.put((String) members[at], members[at + 1]);
         return map;
-    }
-    /** A value as other libraries have it: maps, lists, strings, {@code Long} or {@code BigDecimal}, booleans and null. */
-    static Object plain(Object value) {
-        if (value instanceof Num num) return isInteger(num, Long.MIN_VALUE, Long.MAX_VALUE) ? (Object) num.integer() : new BigDecimal(num.text);
-        if (value instanceof List<?> items) return items.stream().map(Json::plain).collect(ArrayList::new, ArrayList::add, ArrayList::addAll);
-        if (!(value instanceof Obj object)) return value;
-        Map<String, Object> members = new LinkedHashMap<>(object);
-        members.replaceAll((name, member) -> plain(member));
-        return members;
     }
     /** Writes compact JSON of maps, iterables, strings, finite numbers, booleans and null. Refuses other values with {@code malformed}. */
     public static String write(Object value) { return Flaw.coded("malformed", "the value", () -> written(value, 0)); }

@@ -79,10 +79,8 @@ record Key(KeyType type, String kid, byte[] publicBytes, byte[] secret, byte[] p
     /** Whether it has what only its owner may have. A shared key's {@code k} is for both sides. */
     boolean hasPrivatePart() { return type != KeyType.SHARED && secret != null; }
     Key publicHalf(boolean keepsPsk) { return new Key(type, null, publicBytes, null, keepsPsk ? psk : null, null, isPublisher); }
+    private byte[] whole() { return Bytes.utf8(Json.write(record(true))); }
     /** Whether the whole records are equal, in a time that doesn't depend on the secrets. */
-    @Override
-    public boolean equals(Object other) {
-        return other instanceof Key key && MessageDigest.isEqual(Bytes.utf8(Json.write(record(true))), Bytes.utf8(Json.write(key.record(true))));
-    }
+    @Override public boolean equals(Object other) { return other instanceof Key key && MessageDigest.isEqual(whole(), key.whole()); }
     @Override public int hashCode() { return kid.hashCode(); }
 }

@@ -12,7 +12,8 @@ record Payload(Obj root, Obj aps) {
     /** None of the ranges of "Visible text" (section 2). The noncharacters are the last two code points of each plane, and FDD0-FDEF. */
     private static final Pattern VISIBLE = Pattern.compile("[^\\x00-\\x20\\x7F-\\xA0\\xAD\\u034F\\u061C\\u115F\\u1160\\u1680\\u17B4\\u17B5"
             + "\\u180B-\\u180F\\u2000-\\u200F\\u2028-\\u202F\\u205F-\\u206F\\u2800\\u3000\\u3164\\uFE00-\\uFE0F\\uFEFF\\uFFA0\\uFFF0-\\uFFFC"
-            + "\\x{13430}-\\x{1343F}\\x{16FE4}\\x{1BCA0}-\\x{1BCA3}\\x{1D159}\\x{1D173}-\\x{1D17A}\\x{E0000}-\\x{E0FFF}\\p{IsNoncharacter_Code_Point}]");
+            + "\\x{13430}-\\x{1343F}\\x{16FE4}\\x{1BCA0}-\\x{1BCA3}\\x{1D159}\\x{1D173}-\\x{1D17A}\\x{E0000}-\\x{E0FFF}"
+            + "\\p{IsNoncharacter_Code_Point}]");
     static boolean isVisible(Object text) { return text instanceof String string && VISIBLE.matcher(string).find(); }
     /** Whether an alert is a visible string, or an object with a visible text or key of a text. */
     static boolean hasText(Object alert) {

@@ -18,7 +18,7 @@ public record SealedPush(String json, String id, Instant sealedAt, Instant expir
     }
     /** The payload as a value, for a client that takes one. It writes the JSON again: seal for {@link Carrier#REBUILT}. */
     @SuppressWarnings("unchecked")
-    public Map<String, Object> payload() { return (Map<String, Object>) Json.plain(Json.parse(json)); }
+    public Map<String, Object> payload() { return (Map<String, Object>) Carrier.plain(Json.parse(json)); }
     /** The members of the request to the carrier's service; for APNs {@code headers} and {@code payload}. Add address and credentials. */
     public Map<String, Object> request() { return carrier.request(this); }
 }
