@@ -118,7 +118,9 @@ export function readOptions(given: SealOptions): Options {
  */
 export function campaignId(campaign: string, { use, secret, psk, kid, device = "" }: Key): string {
   const key = (use === "shared" ? secret : psk) ?? NONE;
-  return b64(hmac(key, ascii("pushcrypt/1 campaign\0"), lp16(campaign), lp16(kid), lp16(device)).subarray(0, ID_SIZE));
+  return b64(
+    hmac(key, ascii(`pushcrypt/1 campaign\0${lp16(campaign)}${lp16(kid)}${lp16(device)}`)).subarray(0, ID_SIZE),
+  );
 }
 
 /** The header with its optional members (PROTOCOL sections 5 to 7 and 11). Refuses with `invalidOption`, `notAuthenticated`. */

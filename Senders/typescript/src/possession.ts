@@ -48,7 +48,7 @@ export function challenge(registration: Registration, options: ChallengeOptions)
 
 /** code = HMAC-SHA256(nonce, "pushcrypt/1 possession" ‖ 0x00 ‖ lp16(host) ‖ lp16(RID) ‖ SHA-256(record)) */
 export const codeOf = (nonce: Buffer, host: string, id: string, record: Buffer): Buffer =>
-  hmac(nonce, ascii("pushcrypt/1 possession\0"), lp16(host), lp16(id), sha256(record));
+  hmac(nonce, ascii(`pushcrypt/1 possession\0${lp16(host)}${lp16(id)}`), sha256(record));
 
 /**
  * What the backend stores until the device answers, under its `id`. It is as secret as the record. Remove it from the store before

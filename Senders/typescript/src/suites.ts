@@ -26,11 +26,22 @@ function checkX25519(publicKey: Buffer): void {
   x25519(privateOkp("X25519", Buffer.alloc(32, 1)), publicKey);
 }
 
-const freshX25519 = (): crypto.KeyObject => crypto.generateKeyPairSync("x25519").privateKey;
+interface Ephemeral {
+  readonly privateKey: crypto.KeyObject;
+  readonly enc: Buffer;
+}
 
-/** Encap of RFC 9180 section 4.1. Only tests pass an `ephemeral` key: with it, two messages would have one key and nonce. */
+/** Node exports the public key while it makes the pair: in Node 20, an export afterwards can wait for the garbage collector for ever. */
+function freshX25519(): Ephemeral {
+  const generate = crypto.generateKeyPairSync as (type: string, options: object) => unknown;
+  const pair = generate("x25519", { publicKeyEncoding: { format: "jwk" } });
+  const { privateKey, publicKey } = pair as { privateKey: crypto.KeyObject; publicKey: { x: string } };
+  return { privateKey, enc: Buffer.from(publicKey.x, "base64url") };
+}
+
+/** Encap of RFC 9180 section 4.1. Only tests pass an `ephemeral` pair: with it, two messages would have one key and nonce. */
 export function encapsulateX25519(publicKey: Buffer, ephemeral = freshX25519()): Encapsulation {
-  return encapsulation(X25519_SUITE.kem, x25519(ephemeral, publicKey), publicOkp(ephemeral), publicKey);
+  return encapsulation(X25519_SUITE.kem, x25519(ephemeral.privateKey, publicKey), ephemeral.enc, publicKey);
 }
 
 /** Suite 2. */
@@ -74,8 +85,8 @@ const halfX25519 = once((publicKey: Buffer) => publicKey.subarray(MLKEM_SIZE));
 
 /** Encapsulate and Combiner of draft-connolly-cfrg-xwing-kem, sections 5.4 and 5.3: SHA3-256(ss_M ‖ ss_X ‖ ct_X ‖ pk_X ‖ XWingLabel) */
 function encapsulateXWing(publicKey: Buffer): Encapsulation {
-  const [ephemeral, pkX] = [freshX25519(), halfX25519(publicKey)];
-  const [ssX, ctX] = [x25519(ephemeral, pkX), publicOkp(ephemeral)];
+  const [{ privateKey, enc: ctX }, pkX] = [freshX25519(), halfX25519(publicKey)];
+  const ssX = x25519(privateKey, pkX);
   const { sharedKey, ciphertext } = mlkem()(publicMlkem(publicKey));
   const combined = Buffer.concat([sharedKey, ssX, ctX, pkX, ascii("\\.//^\\")]);
   return {
@@ -141,7 +152,7 @@ export const SHARED: KeyKind = {
 export function deviceKey(master: Key, id: string): Key {
   const { kind, kid, secret, device } = master;
   if (kind !== SHARED || device !== undefined) return refuse("wrongKind", "only a master derives keys of devices");
-  const info = Buffer.concat([ascii("pushcrypt/1 device\0"), lp16(kid), lp16(deviceId(id, "the device id"))]);
+  const info = ascii(`pushcrypt/1 device\0${lp16(kid)}${lp16(deviceId(id, "the device id"))}`);
   return { ...master, secret: crypto.createSecretKey(hkdf(bytesOf(secret), NONE, info, 32)), device: id };
 }
 

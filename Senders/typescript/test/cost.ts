@@ -1,5 +1,5 @@
 import {
-  createCipheriv, createECDH, createHash, createHmac, createPrivateKey, createPublicKey, diffieHellman, generateKeyPairSync, randomBytes, sign,
+  createCipheriv, createECDH, createHash, createHmac, createPrivateKey, diffieHellman, generateKeyPairSync, randomBytes, sign, type KeyObject,
 } from "node:crypto";
 import { Recipient, Sealer, SenderKey } from "../src/index.js";
 import { vectors } from "./vectors.js";
@@ -12,14 +12,15 @@ const { records } = vectors("sender-refusals-v1.json");
 const signingKey = createPrivateKey({ key: { ...JSON.parse(records.sender), alg: undefined }, format: "jwk" });
 const payload = '{"aps":{"alert":{"title":"Dr. Amara Osei","body":"Your results are in."},"sound":"default"},"case":"2041"}';
 const placeholder = { title: "New message", body: "Open the app to read it" };
-const message = Buffer.alloc(256, " "), info = randomBytes(60), secret = randomBytes(32);
+const [message, info, secret] = [Buffer.alloc(256, " "), randomBytes(56), randomBytes(32)];
+const signed = Buffer.concat([Buffer.from("pushcrypt/1 signature\0"), info, secret, message]);
 
 const hmac = (key: Uint8Array, text: Uint8Array): Buffer => createHmac("sha256", key).update(text).digest();
 
 /** R, the signature, and AES-GCM. */
 function finish(identity: () => void, key: Buffer, nonce: Buffer): void {
   identity();
-  const text = Buffer.concat([sign(null, message, signingKey), message]);
+  const text = Buffer.concat([sign(null, signed, signingKey), message]);
   const cipher = createCipheriv(key.length === 16 ? "aes-128-gcm" : "aes-256-gcm", key, nonce);
   Buffer.concat([cipher.update(text), cipher.final(), cipher.getAuthTag()]);
 }
@@ -34,6 +35,7 @@ function hpke(shared: Buffer, enc: Buffer, size: number): void {
   finish(() => createHash("sha256").update(secret).digest(), hmac(schedule, secret).subarray(0, size), hmac(schedule, secret).subarray(0, 12));
 }
 
+const generate = generateKeyPairSync as unknown as (type: string, options: object) => { privateKey: KeyObject; publicKey: { x: string } };
 const p256 = createECDH("prime256v1");
 const p256Key = p256.generateKeys();
 const x25519Key = generateKeyPairSync("x25519").publicKey;
@@ -46,9 +48,8 @@ const primitives: Record<string, () => void> = {
   },
   x25519: () => {
     randomBytes(16);
-    const { privateKey } = generateKeyPairSync("x25519");
-    const enc = Buffer.from(createPublicKey(privateKey).export({ format: "jwk" }).x ?? "", "base64url");
-    hpke(diffieHellman({ privateKey, publicKey: x25519Key }), enc, 16);
+    const { privateKey, publicKey } = generate("x25519", { publicKeyEncoding: { format: "jwk" } });
+    hpke(diffieHellman({ privateKey, publicKey: x25519Key }), Buffer.from(publicKey.x, "base64url"), 16);
   },
   device: () => {
     randomBytes(16);

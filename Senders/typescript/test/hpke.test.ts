@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { createECDH } from "node:crypto";
 import { describe, it } from "node:test";
 import { encapsulateP256, P256, P256_SUITE, privateOkp } from "../src/sender/curves.js";
@@ -35,7 +36,7 @@ describe("RFC 9180 appendix A, modes base and psk", () => {
       const [pkR, skE] = [bytes(vector, "pkRm"), bytes(vector, "skEm")];
       const pair = createECDH("prime256v1");
       if (vector.kem_id === P256_SUITE.kem) pair.setPrivateKey(skE);
-      const made = vector.kem_id === P256_SUITE.kem ? encapsulateP256(pkR, pair) : encapsulateX25519(pkR, privateOkp("X25519", skE));
+      const made = vector.kem_id === P256_SUITE.kem ? encapsulateP256(pkR, pair) : encapsulateX25519(pkR, { privateKey: privateOkp("X25519", skE), enc: X25519.publicOf(skE) });
       assert.deepEqual(made.enc, bytes(vector, "enc"));
       assert.deepEqual(made.sharedSecret, bytes(vector, "shared_secret"));
       if (vector.aead_id === 0xffff) return; // a key is only exported
@@ -77,4 +78,14 @@ describe("encapsulations", () => {
   it("have the identifiers of suites 1 and 2", () => {
     assert.deepEqual([P256_SUITE, X25519_SUITE], [{ kem: 0x10, aead: 2, keySize: 32 }, { kem: 0x20, aead: 1, keySize: 16 }]);
   });
+});
+
+it("encapsulations of X25519 don't wait for the garbage collector: Node 20 does if a fresh key is exported later", () => {
+  const modules = JSON.stringify(new URL("../src/suites.js", import.meta.url).href);
+  const program = `import { encapsulateX25519, X25519 } from ${modules};
+    const publicKey = X25519.publicOf(Buffer.alloc(32, 7));
+    for (let made = 0; made < 4_000; made += 1) encapsulateX25519(publicKey);`;
+  const options = ["--max-semi-space-size=1", "--input-type=module", "--eval", program];
+  const { status, signal, stderr } = spawnSync(process.execPath, options, { timeout: 30_000, killSignal: "SIGKILL", encoding: "utf8" });
+  assert.deepEqual([status, signal, stderr], [0, null, ""]);
 });

@@ -6,6 +6,7 @@ import { PushCryptError } from "../src/sender/errors.js";
 import { SENDER_KINDS } from "../src/sender/curves.js";
 import { readObject } from "../src/sender/json.js";
 import { readKey } from "../src/sender/key.js";
+import { time } from "../src/keyset.js";
 import { deviceKey, isXWingAvailable, KINDS } from "../src/suites.js";
 import { campaignId } from "../src/options.js";
 import { codeOfRefusal, keyOf, vectors } from "./vectors.js";
@@ -52,6 +53,25 @@ describe("keysets-v1: campaigns", () => {
       assert.equal(campaignId(campaign, key), id);
     });
   }
+});
+
+describe("times", () => {
+  const of = (text: unknown): number | string | null => {
+    let found: number | undefined;
+    return codeOfRefusal(() => (found = time(text, "it"))) ?? found ?? null;
+  };
+  it("are of RFC 3339 with an offset, without fractions, and a leap second is the second after it", () => {
+    const noon = Date.UTC(2026, 5, 1, 12) / 1000;
+    for (const text of ["2026-06-01T12:00:00Z", "2026-06-01t12:00:00.999z", "2026-06-01T14:30:00+02:30", "2026-06-01T09:30:00-02:30", "2026-06-01T11:59:60Z"]) assert.equal(of(text), noon, text);
+    assert.equal(of("0000-01-01T00:00:00Z"), -62_167_219_200);
+    assert.equal(of("9999-12-31T23:59:59Z"), 253_402_300_799);
+    assert.equal(of("2024-02-29T00:00:00Z"), Date.UTC(2024, 1, 29) / 1000);
+  });
+  it("of other forms are malformed", () => {
+    const bad = ["2026-06-01T12:00:00", "2026-06-01 12:00:00Z", "2026-06-01T12:60:00Z", "2026-06-01T12:00:61Z", "2026-06-01T24:00:00Z", "2026-06-01T12:00:00+24:00", "2026-06-01T12:00:00+00:60",
+      "2026-02-29T00:00:00Z", "2026-00-01T00:00:00Z", "2026-13-01T00:00:00Z", "2026-01-32T00:00:00Z", "2026-01-00T00:00:00Z", "0000-01-01T00:00:00+00:01", "9999-12-31T23:59:60Z", "2026-06-01T12:00:00.Z", "12026-06-01T12:00:00Z", " 2026-06-01T12:00:00Z", 1, null, ""];
+    for (const text of bad) assert.equal(of(text), "malformed", String(text));
+  });
 });
 
 describe("records are refused", () => {
@@ -136,6 +156,14 @@ describe("sets", () => {
     assert.equal(codeOfRefusal(() => Recipient.fromKeyset(keyset)), "suiteTooLow");
     assert.equal(Recipient.fromKeyset(keyset, { allowsLowerSuite: true }).suite, 1);
     assert.equal(Recipient.fromKeyset(Keyset.fromJson(set([xwing, key("p256")], [young, old]) as Record<string, unknown>)).suite, 3);
+  });
+  it("of shared keys and key pairs rank in this order, too", () => {
+    const ranked = Object.assign(new Keyset([{ key: keyOf(records.shared), times: { activatesAt: 1 }, demandsPsk: false }]), {
+      entries: [{ key: keyOf(records.shared), times: { activatesAt: 1 } }, { key: keyOf(records.p256), times: { activatesAt: 2 } }] });
+    assert.equal(codeOfRefusal(() => ranked.checkRank()), "suiteTooLow");
+    const rising = Object.assign(new Keyset([{ key: keyOf(records.shared), times: { activatesAt: 3 }, demandsPsk: false }]), {
+      entries: [{ key: keyOf(records.shared), times: { activatesAt: 3 } }, { key: keyOf(records.p256), times: { activatesAt: 2 } }] });
+    assert.equal(codeOfRefusal(() => rising.checkRank()), null);
   });
   it("with times aren't read as one key", () => {
     const expiring = set([key("p256")], [{ ...old, expiresAt: "2027-01-01T00:00:00Z" }]) as Record<string, unknown>;

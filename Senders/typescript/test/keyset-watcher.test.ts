@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createCipheriv, createHash, createHmac, randomBytes, scryptSync } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { chmod, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
@@ -70,6 +70,23 @@ describe("keysets on disk", () => {
     assert.equal((await readKeysetFile(path)).keyset().sequence, 1);
     assert.equal(await codeOfAsync(() => readKeysetFile(path, { secret: { passphrase } })), "notEncrypted");
   });
+  it("of other users are refused, and root's only if others can't open them", { skip: process.geteuid?.() !== 0 && "only root can give files away" }, async () => {
+    await write(plain([created], [first]));
+    await chown(path, 12_345, 0);
+    assert.equal(await codeOfAsync(() => readKeysetFile(path)), "foreignOwner");
+    await chown(path, 0, 12_345);
+    await chmod(path, 0o640);
+    assert.equal(await codeOfAsync(() => readKeysetFile(path)), null);
+    const asUser = async (mode: number, owner: number): Promise<string | null> => {
+      await chown(path, owner, 0);
+      await chmod(path, mode);
+      const [isRoot, file] = [process.geteuid, readFileSync(path)];
+      process.geteuid = () => 12_345; // what is checked depends on the owner and the mode alone
+      try { assert.ok(file.length > 0); return await codeOfAsync(() => readKeysetFile(path)); } finally { process.geteuid = isRoot as () => number; }
+    };
+    assert.deepEqual([await asUser(0o600, 12_345), await asUser(0o640, 12_345), await asUser(0o640, 0), await asUser(0o644, 0), await asUser(0o660, 0)], [null, "looseMode", null, "looseMode", "looseMode"]);
+    assert.equal(await asUser(0o600, 54_321), "foreignOwner");
+  });
   it("must be private", async () => {
     for (const mode of [0o644, 0o660, 0o604, 0o610]) {
       await write(plain([created], [first]), mode);
@@ -117,6 +134,13 @@ describe("keysets on disk", () => {
     assert.ok(pid > 0);
     for (let looks = 0; isRunning() && looks < 200; looks += 1) await new Promise((resolve) => setTimeout(resolve, 5));
     assert.equal(isRunning(), false);
+  });
+  it("whose mac isn't that of the rows, or whose keys were sealed for other rows, are refused", async () => {
+    const text = encrypted([secretsLine], [first]);
+    await write(text.replace(/"mac":"./, (found) => `${found.slice(0, -1)}${found.endsWith("A") ? "B" : "A"}`));
+    assert.equal(await codeOfAsync(() => readKeysetFile(path, { secret: { passphrase } })), "notAuthentic");
+    await write(text.replace('"who":"test"', '"who":"tests"'));
+    assert.equal(await codeOfAsync(() => readKeysetFile(path, { secret: { passphrase } })), "notAuthentic");
   });
   it("whose secrets aren't those of the log are refused", async () => {
     await write(encrypted([secretsLine], [first], ["kms", "other"]));

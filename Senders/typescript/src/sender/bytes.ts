@@ -10,8 +10,11 @@ export const ascii = (text: string): Buffer => Buffer.from(text, "latin1");
 export const u8 = (...values: number[]): Buffer => ascii(String.fromCharCode(...values));
 export const u16 = (value: number): Buffer => u8(value >> 8, value & 0xff);
 
-/** lp16(x) = the length of x in bytes as an unsigned 16-bit integer ‖ the UTF-8 bytes of x */
-export const lp16 = (text: string): Buffer => Buffer.concat([u16(Buffer.byteLength(text)), Buffer.from(text, "utf8")]);
+/** The length of x in bytes as an unsigned 16-bit integer ‖ the UTF-8 bytes of x, with a character for each byte. */
+export function lp16(x: string): string {
+  const bytes = Buffer.from(x, "utf8").toString("latin1");
+  return String.fromCharCode(bytes.length >> 8, bytes.length & 0xff) + bytes;
+}
 
 export const sha256 = (...parts: Buffer[]): Buffer => createHash("sha256").update(Buffer.concat(parts)).digest();
 

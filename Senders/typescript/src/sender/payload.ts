@@ -68,7 +68,7 @@ export interface Header {
 }
 
 /** The message without padding: the header is the last member of the root, and no other byte changes. */
-export function messageOf({ root: { source, spans } }: InnerPayload, header: Header): Buffer {
+export function messageOf({ root: { source, spans } }: InnerPayload, header: Header): string {
   const end = Math.max(...Array.from(spans.values(), ([, its]) => its));
-  return Buffer.from(`${source.slice(0, end)},"pushcrypt":${JSON.stringify(header)}${source.slice(end)}`, "utf8");
+  return `${source.slice(0, end)},"pushcrypt":${JSON.stringify(header)}${source.slice(end)}`;
 }

@@ -1,4 +1,4 @@
-import { ascii, b64, hmac, lp16, sha256, u8 } from "./bytes.js";
+import { ascii, b64, hmac, lp16, sha256 } from "./bytes.js";
 import { signEd25519 } from "./curves.js";
 import { refuse } from "./errors.js";
 import { type Key } from "./key.js";
@@ -32,8 +32,8 @@ export function readTopic(topic: unknown): string {
  */
 export function contextInfo({ topic, to, signer }: Parties, isChallenge: boolean): Buffer {
   const ofKeys = (to.psk === undefined ? 0 : PSK_BIT) | (signer === undefined ? 0 : SIGNED_BIT);
-  const head = [ascii("pushcrypt/1\0"), u8(to.kind.suite, ofKeys | (isChallenge ? CHALLENGE_BIT : 0))];
-  return Buffer.concat([...head, lp16(to.kid), lp16(signer?.kid ?? ""), lp16(topic)]);
+  const bits = String.fromCharCode(to.kind.suite, ofKeys | (isChallenge ? CHALLENGE_BIT : 0));
+  return ascii(`pushcrypt/1\0${bits}${lp16(to.kid)}${lp16(signer?.kid ?? "")}${lp16(topic)}`);
 }
 
 /** R, which names the recipient. */
@@ -78,22 +78,23 @@ export interface Sealing {
 export function prepare(parties: Parties, { payload, header, aps, place = APNS, padding, limit }: Draft): Sealing {
   const { to, signer } = parties;
   const message = messageOf(payload, header);
+  const size = Buffer.byteLength(message);
   const [head, tail] = frameOf(aps, to.kid, signer?.kid, place);
   const frame = Buffer.byteLength(head) + tail.length;
   const overhead = to.kind.headerSize + TAG_SIZE + (signer === undefined ? 0 : SIGNATURE_SIZE);
   // ⌊3 (l − f) / 4⌋ − header − 16 − (64 if signed)                                                         (PROTOCOL section 5)
   const capacity = Math.floor((3 * (limit - frame)) / 4) - overhead;
-  const excess = Math.max(0, message.length - capacity);
+  const excess = Math.max(0, size - capacity);
   return {
     excess,
     seal() {
-      const bytesNeeded = frame + Math.ceil((4 * (message.length + overhead)) / 3);
+      const bytesNeeded = frame + Math.ceil((4 * (size + overhead)) / 3);
       const facts = { bytesNeeded, bytesAvailable: limit };
       if (excess > 0) refuse("tooLarge", `the push takes ${bytesNeeded} bytes and the limit is ${limit}`, facts);
       const multiple = typeof padding === "number" ? padding : 1;
-      const padded = padding === "limit" ? capacity : Math.ceil(message.length / multiple) * multiple;
-      const spaces = Buffer.alloc(Math.min(padded, capacity) - message.length, " ");
-      return Buffer.from(head + b64(sealEnvelope(parties, Buffer.concat([message, spaces]))) + tail, "utf8");
+      const padded = padding === "limit" ? capacity : Math.ceil(size / multiple) * multiple;
+      const spaces = " ".repeat(Math.min(padded, capacity) - size);
+      return Buffer.from(head + b64(sealEnvelope(parties, Buffer.from(message + spaces, "utf8"))) + tail, "utf8");
     },
   };
 }
