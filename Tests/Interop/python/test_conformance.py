@@ -364,6 +364,9 @@ class ReportTests(unittest.TestCase):
         self.assertGreater(len({name.split(": ", 1)[-1] for name in named}), 60)
         for text in ("a byte more", "a pushcrypt member", "a private record", "a Live Activity", "a publisher's key", "an alert of spaces"):
             self.assertTrue(any(text in name for name in named), text)
+        names = [case.name for case in all_cases(VECTORS) if case.level == "sender-full" and "refused" in case.flags]
+        for text in ("a lower suite", "a signer that is revoked", "a bare shared key", "a set whose key is revoked", "without proof"):
+            self.assertTrue(any(text in name for name in names), text)
 
     def test_the_table_has_nothing_that_a_terminal_obeys(self) -> None:
         table = report.table(self.results(), ["sender"], "12345678")
@@ -419,6 +422,21 @@ class CommandTests(unittest.TestCase):
             self.assertEqual(self.run_command(*arguments)[0], 64, arguments)
         self.assertEqual(self.run_command("--help")[:2], (0, cli.USAGE + "\n"))
         self.assertEqual(self.run_command("--version")[:2], (0, "pushcrypt-conformance 0.1.0\n"))
+
+    def test_vectors_of_another_version_or_without_a_file_are_bad_usage(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            for path in FOLDER.glob("*.json"):  # type: ignore[union-attr]
+                (Path(folder) / path.name).symlink_to(path)
+            self.assertEqual(self.run_command("--vectors", folder, "--only", "topics", "/nonexistent/program")[0], 2)
+            receipts = Path(folder) / "receipts-v1.json"
+            for text in (None, '{"version": 2, "vectors": []}', '{"vectors": []}'):
+                receipts.unlink()
+                if text is not None:
+                    receipts.write_text(text)
+                status, _, err = self.run_command("--vectors", folder, "--only", "topics", "p")
+                self.assertEqual(status, 64)
+                self.assertIn("receipts-v1.json isn't there, or has another version than 1", err)
+                receipts.touch()
 
     def test_a_program_that_does_not_run(self) -> None:
         for command in (["/nonexistent/program"], [sys.executable, "-c", "raise SystemExit(3)"]):

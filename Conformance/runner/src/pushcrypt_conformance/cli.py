@@ -101,7 +101,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(options: _Options, level: Level | None, timeout: float, folder: Path) -> int:
     vectors = material.Vectors(folder)
-    cases = cases_of(vectors, level, options.values.get("--only"))
+    try:
+        cases = cases_of(vectors, level, options.values.get("--only"))
+    except material.OtherVersion as error:
+        print(f"pushcrypt-conformance: {error}", file=sys.stderr)
+        return 64
     if not cases:
         print("pushcrypt-conformance: no case has such a name", file=sys.stderr)
         return 64

@@ -14,6 +14,13 @@ HOST = "push.example.com"
 DEVICE = "phone-1_A"
 
 
+VERSION = 1
+
+
+class OtherVersion(Exception):
+    """The vectors have another form than this kit reads."""
+
+
 class Vectors:
     """A folder of vectors. Files are read when a case needs them."""
 
@@ -22,8 +29,12 @@ class Vectors:
         self._files: dict[str, Any] = {}
 
     def load(self, name: str) -> Any:
+        """Raises OtherVersion."""
         if name not in self._files:
-            self._files[name] = json.loads((self.folder / f"{name}.json").read_text(encoding="utf-8"))
+            path = self.folder / f"{name}.json"
+            file = self._files[name] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+            if file.get("version") != VERSION:
+                raise OtherVersion(f"{path} isn't there, or has another version than {VERSION}: the kit and the vectors belong together")
         return self._files[name]
 
     @cached_property
