@@ -15,7 +15,7 @@ var refusedTexts = map[string]string{
 	"an empty name twice": `{"":1,"":1}`, "a byte order mark": "\ufeff{}", "no UTF-8": "{\"a\":\"\xff\"}", "a surrogate in UTF-8": "{\"a\":\"\xed\xa0\x80\"}",
 	"an overlong character": "{\"a\":\"\xc0\xaf\"}", "a lone high surrogate": `{"a":"\ud800"}`, "a lone low surrogate": `{"a":"\udc00"}`,
 	"two high surrogates": `{"a":"\ud800\ud800"}`, "a lone surrogate in a name": `{"\ud800":1}`, "a surrogate before a letter": `{"a":"\ud800x"}`,
-	"a short escape": `{"a":"\u00"}`, "an escape with a sign": `{"a":"\u+041"}`, "an escape with an underscore": `{"a":"\u0_41"}`,
+	"a surrogate and digits": `{"a":"\ud83dde00"}`, "an escape that the text ends in": `{"a":"\u00`, "a short escape": `{"a":"\u00"}`, "an escape with a sign": `{"a":"\u+041"}`, "an escape with an underscore": `{"a":"\u0_41"}`,
 	"an unknown escape": `{"a":"\x41"}`, "a control character": "{\"a\":\"\x1f\"}", "a line break in a string": "{\"a\":\"\n\"}", "an open string": `{"a":"`,
 	"an escape at the end": `{"a":"\`, "a comma at the end": `{"a":1,}`, "a comma at the start": `{,"a":1}`, "two commas": `{"a":[1,,2]}`,
 	"no comma": `{"a":1 "b":2}`, "no colon": `{"a" 1}`, "no value": `{"a":}`, "a number as a name": `{1:1}`, "single quotes": `{'a':1}`,

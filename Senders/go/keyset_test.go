@@ -96,6 +96,46 @@ func TestTimesAreThoseOfRFC3339(t *testing.T) {
 	}
 }
 
+func TestOfKeysThatSealTheNewestByActivationCreationAndKidIsChosen(t *testing.T) {
+	first, second := readKey(parse([]byte(senderJWKs(t)[0]), false), true), readKey(parse([]byte(senderJWKs(t)[1]), false), true)
+	if first.kid > second.kid {
+		first, second = second, first
+	}
+	for _, one := range []struct {
+		first, second times
+		chosen        *key
+	}{
+		{times{"activatesAt": 1}, times{"activatesAt": 1}, second},
+		{times{"activatesAt": 1, "createdAt": 1}, times{"activatesAt": 1}, first},
+		{times{"activatesAt": 1, "createdAt": 2}, times{"activatesAt": 1, "createdAt": 1}, first},
+		{times{"activatesAt": 2}, times{"activatesAt": 1, "createdAt": 9}, first},
+		{times{"activatesAt": 9}, times{"activatesAt": 1}, second},
+		{times{"activatesAt": 2, "retiresAt": 5}, times{"activatesAt": 1}, second},
+		{times{"activatesAt": 2, "revokedAt": 5}, times{"activatesAt": 1, "retiresAt": 6}, second},
+	} {
+		keys := newKeyset("sender", 0, firstSecond, []*entry{{first, one.first, false}, {second, one.second, false}})
+		if got := ok[*SenderKey](t)(keys.SenderKeyAt(time.Unix(5, 0))); got.KeyID() != one.chosen.kid {
+			t.Errorf("%v and %v: got %s", one.first, one.second, got.KeyID())
+		}
+	}
+}
+
+func TestASetWhoseNewestKeyHasALowerSuiteIsRefusedUnlessItIsAllowed(t *testing.T) {
+	high, low := privateKeys(t)["xwing"].publicHalf(nil), readKey(parse(testRecord(t, "p256"), false), true)
+	for _, one := range []struct {
+		high, low int64
+		code      string
+	}{{1, 2, "suiteTooLow"}, {2, 1, ""}} {
+		keys := newKeyset("recipient", 0, firstSecond, []*entry{{high, times{"activatesAt": one.high}, false}, {low, times{"activatesAt": one.low}, false}})
+		_, err := keys.RecipientAt(time.Unix(5, 0), false)
+		wantCode(t, "not allowed", one.code, err)
+		to := ok[*Recipient](t)(keys.RecipientAt(time.Unix(5, 0), true))
+		if (to.Suite() == 1) != (one.code != "") {
+			t.Errorf("got suite %d", to.Suite())
+		}
+	}
+}
+
 func TestAKeyOfAnXWingPairIsCheckedInBothHalves(t *testing.T) {
 	k := privateKeys(t)["xwing"]
 	change := func(place int, value byte) *key {

@@ -3,6 +3,7 @@ package pushcrypt
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -145,6 +146,10 @@ func TestReceiptsAreReadAsJSONAndAsAForm(t *testing.T) {
 	failed := ok[*Receipt](t)(ReadReceipt([]byte(`{"id":"` + name + `-timedOut","push":"1","outcome":"timedOut","time":5,"kid":"AAAAAAAAAAA"}`)))
 	if failed.Failure != "timedOut" || failed.Name != name || failed.KeyID != "AAAAAAAAAAA" {
 		t.Errorf("got %v", failed)
+	}
+	for size, code := range map[int]string{256: "", 257: "malformed"} {
+		_, err := ReadReceipt([]byte(`{"id":"` + name + `","push":"` + strings.Repeat("x", size) + `","outcome":"opened","time":5}`))
+		wantCode(t, "push", code, err)
 	}
 	for _, form := range []string{"", "&", "id", "a=1=2", "=1", "a=%", "a=%4g", "a=%FF", "a=1&a=2", "a=1&"} {
 		_, err := ReadReceipt([]byte(form + "&id=" + name + "&push=1&outcome=opened&time=5"))

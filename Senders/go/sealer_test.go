@@ -130,6 +130,86 @@ func TestAPayloadMayBeBytesATextOrAnyValueThatEncodingJSONWrites(t *testing.T) {
 	wantCode(t, "a placeholder that isn't UTF-8", "invalidPlaceholder", err)
 }
 
+func TestWhatAppleShowsWithoutAnExtensionIsRefused(t *testing.T) {
+	for _, member := range []string{`"content-state":{}`, `"attributes":{}`, `"attributes-type":"A"`, `"event":"start"`, `"event":"update"`, `"event":"end"`} {
+		_, err := SealPayload(`{"aps":{"alert":"x",` + member + `}}`)
+		wantCode(t, member, "invalidPayload", err)
+	}
+	for _, member := range []string{`"content-state":null`, `"event":"tap"`, `"event":1`} {
+		_, err := SealPayload(`{"aps":{"alert":"x",` + member + `}}`)
+		wantCode(t, member, "", err)
+	}
+}
+
+func TestASoundIsHiddenOrTheDefaultOutside(t *testing.T) {
+	to := ok[*Recipient](t)(ReadRecipient(testRecord(t, "p256 psk")))
+	for sound, want := range map[string]string{`"s.caf"`: `"default"`, `""`: "", `null`: "", `{}`: "", `{"name":"s"}`: `"default"`} {
+		payload := `{"aps":{"alert":"x","sound":` + sound + `}}`
+		push := ok[*SealedPush](t)(testSealer(t, true).Seal(payload, to, plainPlaceholder))
+		aps := parse(push.Body, false).object("aps")
+		if got := string(aps.raw("sound")); got != want {
+			t.Errorf("%s: want %q, got %q", sound, want, got)
+		}
+		quiet := ok[*SealedPush](t)(testSealer(t, true).Seal(payload, to, plainPlaceholder, WithQuiet()))
+		if parse(quiet.Body, false).object("aps").has("sound") {
+			t.Errorf("a quiet push shows the sound %s", sound)
+		}
+	}
+}
+
+func TestAClockThatTheMessageCannotHaveIsRefused(t *testing.T) {
+	to, sealer := ok[*Recipient](t)(ReadRecipient(testRecord(t, "p256 psk"))), testSealer(t, true)
+	for second, code := range map[int64]string{-1: "invalidOption", 0: "", maxInteger - 60: "", maxInteger - 59: "invalidOption"} {
+		sealer.Now = func() time.Time { return time.Unix(second, 0) }
+		_, err := sealer.Seal(plainPayload, to, plainPlaceholder, WithLifetime(time.Minute))
+		wantCode(t, fmt.Sprint(second), code, err)
+	}
+}
+
+func TestAReferenceIsCheckedBeforeItIsSealed(t *testing.T) {
+	to := ok[*Recipient](t)(ReadRecipient(testRecord(t, "p256 psk")))
+	seal := func(files ...Attachment) error {
+		_, err := testSealer(t, true).Seal(plainPayload, to, plainPlaceholder, WithAttachments(files...))
+		return err
+	}
+	good := SealFile(nil).Attachment("https://a/b?c=%2f", "image/png")
+	host := strings.Repeat("a", 253)
+	for url, code := range map[string]string{
+		"https://a": "", "https://a.b:65535/": "", "https://" + host: "", "https://a/" + strings.Repeat("b", 2_038): "", "https://[::1]/": "invalidOption",
+		"https://a:0": "invalidOption", "https://a:65536": "invalidOption", "https://" + host + "a": "invalidOption", "http://a": "invalidOption",
+		"https://a/" + strings.Repeat("b", 2_039): "invalidOption", "https://a/%2": "invalidOption", "https://a/ b": "invalidOption", "https://": "invalidOption",
+		"https://a/#b": "invalidOption", "https://user@a/": "invalidOption", "HTTPS://a": "invalidOption", "https://a/\n": "invalidOption", "": "invalidOption",
+	} {
+		file := good
+		file.URL = url
+		if len(url) < 300 {
+			wantCode(t, url, code, seal(file))
+		}
+		wantCode(t, url, map[string]string{"": "", "invalidOption": "malformed"}[code], caught(file.check))
+	}
+	named, avatar := good, good
+	named.ID, avatar.Use = "a", "avatar"
+	for what, one := range map[string]struct {
+		code  string
+		files []Attachment
+	}{
+		"two without id": {"", []Attachment{good, good}}, "two of one id": {"invalidOption", []Attachment{named, named}},
+		"two avatars": {"invalidOption", []Attachment{avatar, avatar}}, "an avatar and a file": {"", []Attachment{avatar, good}},
+	} {
+		wantCode(t, what, one.code, seal(one.files...))
+	}
+	for what, change := range map[string]func(*Attachment){
+		"another use": func(file *Attachment) { file.Use = "icon" }, "a type in capitals": func(file *Attachment) { file.Type = "image/PNG" },
+		"no type": func(file *Attachment) { file.Type = "" }, "an id with a dot": func(file *Attachment) { file.ID = "a.b" },
+		"a negative size": func(file *Attachment) { file.Size = -1 }, "a size of more than 2^48": func(file *Attachment) { file.Size = 1<<48 + 1 },
+		"a short key": func(file *Attachment) { file.Key = "AAAA" }, "no digest": func(file *Attachment) { file.SHA256 = "" },
+	} {
+		file := good
+		change(&file)
+		wantCode(t, what, "invalidOption", seal(file))
+	}
+}
+
 func TestASealerNeedsATopicAndASignerOrTheWordUnsigned(t *testing.T) {
 	for _, topic := range []string{"", "a b", "com_example", "com.example\n", strings.Repeat("a", 156), "é"} {
 		_, err := NewUnsignedSealer(topic)
