@@ -143,10 +143,15 @@ def seal_offload(payload: PayloadText) -> SealedOffload:
 
 
 def seal_payload(payload: Payload) -> SealedOffload:
-    """The blob of a payload. Spaces behind the payload are padding, and with them it could exceed the limit of recipients."""
-    text = payload.text.rstrip(" ").encode("utf-8")
-    key, plaintext = os.urandom(32), text + b" " * (-len(text) % PAGE)
+    """The blob of a payload."""
+    key, plaintext = os.urandom(32), pad_payload(payload.text.encode("utf-8"))
     return SealedOffload(seal_blob(key, PAYLOAD, plaintext), key, len(plaintext), "badge" in payload.aps)
+
+
+def pad_payload(payload: bytes) -> bytes:
+    """Spaces behind a payload are padding already. With more of them it could exceed the limit of recipients."""
+    text = payload.rstrip(b" ")
+    return text + b" " * (-len(text) % PAGE)
 
 
 def offloaded_payload(plaintext: bytes, adds_to_badge: bool = False) -> Payload:
