@@ -165,17 +165,13 @@ class _Process:
         return BadAnswer(f"the program ended with status {status}" + (f": {errors[-1]}" if errors else ""))
 
     def close(self, grace: float) -> None:
-        """Ends the input, and the process if it doesn't end within `grace` seconds."""
+        """Ends the input, and the process with its children if it doesn't end within `grace` seconds."""
         self._written.put(None)
         try:
             self._process.wait(grace)
         except subprocess.TimeoutExpired:
-            self._process.kill()
+            os.killpg(self._process.pid, signal.SIGKILL)  # With what it has started.
             self._process.wait()
-        try:
-            os.killpg(self._process.pid, signal.SIGKILL)  # What it has started.
-        except (AttributeError, OSError):
-            pass
         end = time.monotonic() + 1
         while self._threads[1].is_alive() and time.monotonic() < end:  # It waits while the queue is full.
             try:
