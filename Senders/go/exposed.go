@@ -17,7 +17,10 @@ func exposedMembers(aps *object, names []string, isQuiet bool) (members []byte) 
 	if isInteger(aps.get("content-available"), 1, 1) && !slices.Contains(names, "content-available") {
 		members = append(members, `,"content-available":1`...)
 	}
+	require(len(names) <= maxExposed, "", "more than 32 names are exposed")
 	for place, name := range names {
+		isHidden := name == "alert" || name == "mutable-content" || name == "sound" && isQuiet
+		require(nameForm.MatchString(name) && !isHidden, "", "a member of aps can't be exposed by its name")
 		require(aps.has(name), "notExposable", "the payload's aps has no %s to expose", name)
 		require(isExposable(name, aps.get(name)), "notExposable", "the type of aps.%s isn't one that can be exposed", name)
 		if !slices.Contains(names[:place], name) {
@@ -25,14 +28,6 @@ func exposedMembers(aps *object, names []string, isQuiet bool) (members []byte) 
 		}
 	}
 	return members
-}
-
-func checkExposed(names []string, isQuiet bool) {
-	require(len(names) <= maxExposed, "", "more than 32 names are exposed")
-	for _, name := range names {
-		isOwn := name == "alert" || name == "mutable-content" || name == "sound" && isQuiet
-		require(nameForm.MatchString(name) && !isOwn, "", "a member of aps can't be exposed by its name")
-	}
 }
 
 func isExposable(name string, value any) bool {

@@ -149,8 +149,15 @@ func readTime(value any, name string) int64 {
 	return found + offset
 }
 
-// Sequence grows with every change of a published set. Store it, and refuse a set with a lower one.
+// Sequence grows with every change of a published set. Store it for RequireSequence.
 func (s *Keyset) Sequence() int64 { return s.sequence }
+
+// RequireSequence refuses a set that is older than one that was seen. Errors: rolledBack.
+func (s *Keyset) RequireSequence(seen int64) (err error) {
+	defer catch(&err, "rolledBack", "the set")
+	require(s.sequence >= seen, "", "its seq is %d, and %d was seen before: an old set is served", s.sequence, seen)
+	return nil
+}
 
 // Kind returns recipient, shared, sender or publisher.
 func (s *Keyset) Kind() string { return s.kind }

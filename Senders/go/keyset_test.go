@@ -1,6 +1,7 @@
 package pushcrypt
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"testing"
@@ -45,6 +46,15 @@ func TestKeyRecordsAndSetsAreReadOrRefusedAsTheVectorsSay(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestAnOlderSetThanWasSeenIsRefused(t *testing.T) {
+	record := testRecord(t, "p256")
+	text := fmt.Sprintf(`{"keys":[%s],"pushcrypt":{"seq":5,"keys":{"%s":{"activatesAt":"2026-01-01T00:00:00Z"}}}}`, record, kidOf(string(record)))
+	keys := ok[*Keyset](t)(ReadKeyset([]byte(text)))
+	wantCode(t, "the same", "", keys.RequireSequence(keys.Sequence()))
+	wantCode(t, "a later one", "", keys.RequireSequence(4))
+	wantCode(t, "an older one", "rolledBack", keys.RequireSequence(6))
 }
 
 func TestTheStatesOfKeysAreThoseOfTheVectors(t *testing.T) {

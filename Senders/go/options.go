@@ -104,7 +104,6 @@ func newSettings(options []Option, bound binding) *settings {
 	s.padding = min(s.padding, PadToLimit)
 	require(1 <= s.lifetime && s.lifetime <= maxLifetime, "", "the lifetime isn't 1 second to 30 days")
 	require(1 <= s.minimumSuite && s.minimumSuite <= 4, "", "the minimum suite isn't 1 to 4")
-	checkExposed(s.exposed, s.header.Quiet)
 	require(collapseForm.MatchString(s.collapseID), "", "the collapse id isn't 1 to 64 printable characters of ASCII")
 	require(s.collapseID == "" || s.carrier != Expo, "", "Expo has no field for a collapse id")
 	to := bound.to

@@ -2,6 +2,7 @@ package pushcrypt
 
 import (
 	"bytes"
+	"encoding/base64"
 	"net/url"
 	"regexp"
 	"strings"
@@ -27,7 +28,8 @@ type Receipt struct {
 
 // ReceiptName returns the name of the push in receipts.
 func (p *SealedPush) ReceiptName() string {
-	return base64Of(digest(label(" receipt"), unbase64(p.ID, idSize, "id")))
+	id, _ := base64.RawURLEncoding.DecodeString(p.ID)
+	return base64Of(digest(label(" receipt"), id))
 }
 
 // ReadReceipt reads the body of a request: JSON, or a form. Errors: malformed.

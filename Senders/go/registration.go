@@ -11,10 +11,8 @@ const maxRecord = 4_096 // bytes, also of an answer and a receipt
 type Demand int
 
 const (
-	// RequirePSK demands a secret that only app and backend have: without it, everyone who knows the public key can send.
-	RequirePSK Demand = iota
-	// RequireAsymmetric demands a key pair, so that the backend can't open what it seals.
-	RequireAsymmetric
+	RequirePSK        Demand = iota // a secret of app and backend: without it, everyone who knows the public key can send
+	RequireAsymmetric               // a key pair, so that the backend can't open what it seals
 )
 
 // Registration is what an app uploads so that a backend can seal to it (docs/registration.md). It is a secret like a password.
@@ -53,10 +51,8 @@ type Row struct {
 
 // Change is what an upload changes in the table.
 type Change struct {
-	// IsWritten says that the upload differs from the row of its key, or is new.
-	IsWritten bool
-	// Removed has the ids of the keys whose rows are removed.
-	Removed []string
+	IsWritten bool     // The upload differs from the row of its key, or is new.
+	Removed   []string // The ids of the keys whose rows are removed.
 }
 
 // Storing decides what to do with the upload of a signed-in account. Read the rows with its key or device token, decide, and write in

@@ -126,6 +126,13 @@ func TestAPendingRegistrationWhoseRecordWasChangedIsRefused(t *testing.T) {
 	wantCode(t, "another version", "malformed", new(PendingRegistration).UnmarshalJSON(write(members)))
 }
 
+func TestTheNameOfAPushInReceiptsIsThatOfItsID(t *testing.T) {
+	push := SealedPush{ID: "AAECAwQFBgcICQoLDA0ODw"}
+	if got := push.ReceiptName(); got != "AbUoTjmnjuFXJjgzIdCIGt_Ba4bEKOu8Avvn6aifxGo" {
+		t.Error(got)
+	}
+}
+
 func TestReceiptsAreReadAsJSONAndAsAForm(t *testing.T) {
 	to := ok[*Recipient](t)(ReadRecipient(testRecord(t, "p256 psk")))
 	name := ok[*SealedPush](t)(testSealer(t, true).Seal(plainPayload, to, plainPlaceholder)).ReceiptName()
