@@ -11,7 +11,7 @@ import { fitted } from "./oversize.js";
 /** What signs: a key, or a watched keyset, which is asked for each push. */
 export type Signer = SenderKey | { senderKey(): SenderKey };
 
-/** The keys of one push or challenge. Refuses with `invalidTopic`. */
+/** @internal The keys of one push or challenge. Refuses with `invalidTopic`. */
 export function partiesOf(topic: string, { key: to }: Recipient, signer: Signer | undefined): Parties {
   const signing = signer === undefined || signer instanceof SenderKey ? signer : signer.senderKey();
   return { topic: readTopic(topic), to, signer: signing?.key };

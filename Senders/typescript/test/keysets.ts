@@ -9,7 +9,8 @@ export type Line = Record<string, unknown>;
 
 /** The rows of a log with these changes, and the hash of the last. */
 export function rowsOf(lines: Line[]): { rows: string; hash: string } {
-  let [rows, prev] = ["", Buffer.alloc(32)];
+  let rows = "";
+  let prev: Buffer = Buffer.alloc(32);
   lines.forEach((line, index) => {
     const row = JSON.stringify({ n: index + 1, who: "test", prev: b64(prev), ...line });
     prev = createHash("sha256").update(row).digest();
