@@ -146,6 +146,8 @@ final class KeyTests {
         check("x = p", !KeyType.P256.isValid(unreduced, null));
         check("d = 0", !KeyType.isScalarOfP256(new byte[32]));
         check("d = n", !KeyType.isScalarOfP256(hex("ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551")));
+        check("d = 1 and its point", KeyType.P256.isValid(base, hex("00".repeat(31) + "01")));
+        check("d = n + 1 and that point", !KeyType.P256.isValid(base, hex("ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632552")));
         check("d = n - 1", KeyType.isScalarOfP256(hex("ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632550")));
     }
 }
