@@ -64,7 +64,7 @@ func encrypt(to *key, sharedSecret, info, plaintext []byte) []byte {
 // and nonce.
 func encryptShared(to *key, info, salt, plaintext []byte) []byte {
 	okm := expand(mac(salt, to.secret), info, 32+nonceSize)
-	return join(salt, gcm(okm[:32]).Seal(nil, okm[32:], plaintext, nil))
+	return gcm(okm[:32]).Seal(salt, okm[32:], plaintext, nil)
 }
 
 // ForDevice returns a device's own key, if this is a shared key. The id has 1 to 64 characters of A-Z a-z 0-9 _ -. It is random,

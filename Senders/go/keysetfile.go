@@ -32,7 +32,8 @@ type KeysetOptions struct {
 	Now func() time.Time
 	// OnChange is called when a new file is in use. Store the point for Seen of the next run.
 	OnChange func(head Point)
-	// OnRefusal is called when a new file is refused and the keys before stay in use. By default [log/slog] writes it.
+	// OnRefusal is called when a new file is refused and the keys before stay in use. By default [log/slog] writes it. Neither
+	// function may call Reload.
 	OnRefusal func(err error)
 }
 

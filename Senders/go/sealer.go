@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -103,9 +104,10 @@ func (s sealing) push(inner payload) *SealedPush {
 		return s.offloaded(inner, &Error{Code: "tooLarge", Reason: reason, BytesNeeded: needed, BytesAvailable: s.limit})
 	}
 	padding := min(capacity, (len(message)+s.padding-1)/s.padding*s.padding) - len(message)
-	sealed := s.seal(join(message, bytes.Repeat([]byte(" "), padding)))
+	sealed := s.seal(append(message, bytes.Repeat([]byte(" "), padding)...))
+	body := slices.Grow(head, base64.RawURLEncoding.EncodedLen(len(sealed))+len(tail))
 	return &SealedPush{
-		Body: append(base64.RawURLEncoding.AppendEncode(head, sealed), tail...), ID: s.header.ID, Topic: s.topic, Carrier: s.carrier,
+		Body: append(base64.RawURLEncoding.AppendEncode(body, sealed), tail...), ID: s.header.ID, Topic: s.topic, Carrier: s.carrier,
 		SealedAt: time.Unix(s.header.IssuedAt, 0), ExpiresAt: time.Unix(s.header.ExpiresAt, 0),
 		isQuiet: s.header.Quiet, collapseID: s.collapseID,
 	}
