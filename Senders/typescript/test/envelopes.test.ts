@@ -9,9 +9,10 @@ import { contextInfo, identityOf, signedText } from "../src/sender/seal.js";
 import { signEd25519 } from "../src/sender/curves.js";
 import { Keyset } from "../src/keyset.js";
 import { codeOf } from "../src/possession.js";
-import { isXWingAvailable, sealShared, X25519_SUITE, XWING_SUITE } from "../src/suites.js";
+import { deviceKey, isXWingAvailable, sealShared, X25519_SUITE, XWING_SUITE } from "../src/suites.js";
 import { P256_SUITE } from "../src/sender/curves.js";
 import { contentOf, envelopeOf, openMessage } from "./opener.js";
+import { answered } from "./operations.js";
 import { codeOfRefusal, hex, keyOf, vectors } from "./vectors.js";
 
 describe("steps-v1", () => {
@@ -132,6 +133,25 @@ describe("pushcrypt-v1", () => {
       const message = openMessage(keyOf(keys[key]), skid === undefined ? undefined : keyOf(keys[trust]), topic, sealed) as Buffer;
       const content = contentOf(message);
       assert.deepEqual([content.payload, content.header.get("id"), content.header.raw("iat"), content.header.raw("exp")], [inner, id, String(iat), String(exp)]);
+    });
+  }
+});
+
+describe("sealing-v1", () => {
+  const { keys, device } = vectors("pushcrypt-v1.json");
+  const all: Record<string, object> = { ...keys, ...vectors("xwing-keys.json").keys };
+  const places: Record<string, [string[], boolean]> = { text: [["pushcrypt"], true], expo: [["body", "pushcrypt"], false], oneSignal: [["custom", "a", "pushcrypt"], false] };
+  for (const { name, failure, suite, key: keyName, signer, request } of vectors("sealing-v1.json").vectors) {
+    it(name, { skip: (suite === 3 || JSON.stringify(request).includes("AKP")) && !isXWingAvailable() }, () => {
+      const answer = answered({ op: "seal", ...request }) as { ok?: true; failure?: string; payload: string };
+      if (failure !== null) return assert.equal(answer.failure, failure);
+      assert.equal(answer.ok, true, answer.failure);
+      const record = all[keyName];
+      const key = record === undefined ? deviceKey(keyOf(all["shared"]), device) : keyOf(record);
+      const owner = request.device === undefined || key.device !== undefined ? key : deviceKey(key, request.device);
+      const { sealed } = envelopeOf(answer.payload, ...(places[request.carrier] ?? [["pushcrypt"], false]));
+      const message = openMessage(owner, signer === null ? undefined : keyOf(all[signer]), request.topic, sealed);
+      assert.equal(contentOf(message as Buffer).payload, (request.payload as string).trimEnd());
     });
   }
 });

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { readReceipt, receiptName } from "../src/index.js";
 import { ascii, b64, sha256 } from "../src/sender/bytes.js";
-import { codeOfRefusal } from "./vectors.js";
+import { answered } from "./operations.js";
+import { codeOfRefusal, vectors } from "./vectors.js";
 
 const id = "AAECAwQFBgcICQoLDA0ODw";
 const name = receiptName(id);
@@ -43,4 +44,14 @@ describe("receipts", () => {
     for (const text of bad) assert.equal(codeOfRefusal(() => readReceipt(text)), "malformed", text.slice(0, 100));
     assert.throws(() => readReceipt({} as string), TypeError);
   });
+});
+
+describe("receipts-v1", () => {
+  for (const { name, failure, body, receipt } of vectors("receipts-v1.json").vectors) {
+    it(name, () => {
+      const answer = answered({ op: "receipt", body }) as { failure?: string; receipt?: object };
+      if (failure !== null) assert.equal(answer.failure, "malformed");
+      else assert.deepEqual(answer.receipt, receipt);
+    });
+  }
 });
