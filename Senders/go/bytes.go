@@ -41,7 +41,7 @@ func unbase64(value any, size int, name string) []byte {
 	text, _ := value.(string)
 	found, err := base64.RawURLEncoding.DecodeString(text)
 	isRight := err == nil && base64Of(found) == text && len(found) > 0 && (size == 0 || len(found) == size)
-	require(isRight, "", "%s isn't canonical base64url of %d bytes (0: any number)", name, size)
+	require(isRight, "", "%s isn't canonical base64url, or not of the needed size", name)
 	return found
 }
 
