@@ -4,7 +4,7 @@ import java.security.*;
 import java.util.Arrays;
 import javax.crypto.KEM;
 
-/** X-Wing of ML-KEM-768 and X25519 (suite 3, draft-connolly-cfrg-xwing-kem), on platforms that have ML-KEM: Java 24 or later. */
+/** X-Wing of ML-KEM-768 and X25519 (suite 3, draft-connolly-cfrg-xwing-kem), on platforms that have ML-KEM: Java 24, updates of Java 21. */
 final class XWing {
     static final int ENC_SIZE = 1_120;
     private static final int MLKEM_SIZE = 1_184;
@@ -18,7 +18,7 @@ final class XWing {
             KEM kem = KEM.getInstance("ML-KEM-768");
             return kem.newEncapsulator(KeyType.XWING.publicKey(Arrays.copyOf(key, MLKEM_SIZE)), Bytes.RANDOM);
         } catch (NoSuchAlgorithmException | LinkageError e) {
-            throw new PushCryptException("unsupportedSuite", "suite 3 needs ML-KEM-768, which Java has from version 24 on");
+            throw new PushCryptException("unsupportedSuite", "suite 3 needs ML-KEM-768, which Java has from version 24 on, and in updates of 21");
         }
     }
     /** The X25519 half. */
