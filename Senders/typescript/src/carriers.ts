@@ -92,11 +92,8 @@ function fieldsOf(carrier: "expo" | "oneSignal", { alert, ...rest }: Members): M
   const fields = wayOf(carrier).fields ?? {};
   const valueOf = (name: string, value: unknown): unknown => {
     if (name === "content-available" || carrier === "expo") return name === "content-available" || value;
-    return TEXTS.includes(name)
-      ? { en: value }
-      : name === "interruption-level"
-        ? String(value).replace("-", "_")
-        : value;
+    if (name === "interruption-level") return String(value).replace("-", "_");
+    return TEXTS.includes(name) ? { en: value } : value;
   };
   const all = Object.entries({ ...rest, ...(alert as Members) }).filter(([name]) => Object.hasOwn(fields, name));
   return Object.fromEntries(all.map(([name, value]) => [fields[name], valueOf(name, value)]));

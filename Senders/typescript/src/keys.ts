@@ -25,10 +25,10 @@ function primaryOf(keyset: Keyset, { at = Math.floor(Date.now() / 1000) }: Choic
 /** The key of one installation of the app, to which a sender seals. */
 export class Recipient {
   /** @internal */
-  readonly key: Key;
-
-  /** @internal */
-  constructor({ key, demandsPsk }: Omit<Entry, "times">) {
+  constructor(
+    /** @internal */ readonly key: Key,
+    demandsPsk: boolean,
+  ) {
     if (key.kind.suite === 0) refuse("wrongKind", `key ${key.kid} is a sender's: nothing is sealed to it`);
     if (key.use === "recipient" && key.secret !== undefined) {
       refuse("wrongKind", `key ${key.kid} is private, which only the device may have: export the registration record`);
@@ -36,7 +36,6 @@ export class Recipient {
     if (demandsPsk && key.psk === undefined) {
       refuse("pskMissing", `key ${key.kid} needs a psk, which only the registration record has`);
     }
-    this.key = key;
   }
 
   /**
@@ -44,13 +43,15 @@ export class Recipient {
    * `wrongKind` for a sender's key or a recipient's private key, `pskMissing`, or a code of `Keyset.fromJson`.
    */
   static fromJwk(record: RecordText): Recipient {
-    return new Recipient(Keyset.fromJson(record).only);
+    const { key, demandsPsk } = Keyset.fromJson(record).only;
+    return new Recipient(key, demandsPsk);
   }
 
   /** The key of a published set that seals now. Refuses also with `noKeySeals` and `suiteTooLow`. */
   static fromKeyset(keyset: Keyset, options: ChoiceOptions = {}): Recipient {
     if (options.allowsLowerSuite !== true) keyset.checkRank();
-    return new Recipient(primaryOf(keyset, options));
+    const { key, demandsPsk } = primaryOf(keyset, options);
+    return new Recipient(key, demandsPsk);
   }
 
   /** Its id. */
@@ -70,7 +71,7 @@ export class Recipient {
 
   /** A device's own key, if this is the shared key of many devices. Refuses with `invalidDeviceID`, `wrongKind`. */
   forDevice(device: string): Recipient {
-    return new Recipient({ key: deviceKey(this.key, device), demandsPsk: false });
+    return new Recipient(deviceKey(this.key, device), false);
   }
 }
 

@@ -1,6 +1,6 @@
 import { ascii, hmac, isSame, sha256 } from "./sender/bytes.js";
 import { reading, refuse, rethrow } from "./sender/errors.js";
-import { anything, bytes, closed, integer, list, where } from "./sender/forms.js";
+import { anything, bytes, closed, distinct, integer, list, where } from "./sender/forms.js";
 import { readObject, type JsonObject } from "./sender/json.js";
 import { type Key } from "./sender/key.js";
 import { Keyset } from "./keyset.js";
@@ -9,9 +9,7 @@ import { keysetKeyOf, lockForm, openEnc, type KeysetSecret } from "./keyset-secr
 
 const MAX_FILE = 4 * 2 ** 20; // bytes
 
-const isDistinct = (locks: readonly { readonly name: string }[]): boolean =>
-  new Set(locks.map(({ name }) => name)).size === locks.length;
-const locksForm = where("a list of different names", list(lockForm, 1, 8), isDistinct);
+const locksForm = distinct(lockForm, 1, 8, ({ name }) => name);
 const sealedKeys = where("28 bytes or more", bytes(), ({ length }) => length >= 28);
 /** {"v": 1, "keys": [JWK, ...], "digest": B64(32)} */
 const PLAIN = closed({ v: anything, keys: list(anything), digest: bytes(32) });
@@ -114,14 +112,9 @@ async function secretKeysOf(last: JsonObject, history: Buffer, log: KeysetLog, s
 function keysInLog(jwks: readonly unknown[], log: KeysetLog): readonly Key[] {
   const keys = jwks.map((jwk) => readExactly(jwk, true));
   const present = [...log.keys].filter(([, { times, lost }]) => times.destroyedAt === undefined && !lost);
+  const names = keys.map(({ kid }) => kid).sort();
   const wanted = present.map(([kid]) => kid).sort();
-  if (
-    keys
-      .map(({ kid }) => kid)
-      .sort()
-      .join() !== wanted.join()
-  )
-    refuse("otherKeys", "a key is missing or too many");
+  if (names.join() !== wanted.join()) refuse("otherKeys", "a key is missing or too many");
   for (const key of keys) {
     const { key: known, psk } = log.keys.get(key.kid) as LoggedKey;
     if (key.device !== undefined) refuse("malformed", `key ${key.kid} is that of a device`);

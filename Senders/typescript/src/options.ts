@@ -125,16 +125,8 @@ export function campaignId(campaign: string, { use, secret, psk, kid, device = "
 
 /** The header with its optional members (PROTOCOL sections 5 to 7 and 11). Refuses with `invalidOption`, `notAuthenticated`. */
 export function headerOf(options: Options, { to, signer }: Parties, milliseconds: number): Header {
-  const {
-    campaign,
-    expiresAfter = WINDOW,
-    attachments = [],
-    offload,
-    selfTest,
-    retract = [],
-    quiet,
-    badgeAdd,
-  } = options;
+  const { campaign, expiresAfter = WINDOW, retract = [], quiet, badgeAdd } = options;
+  const { attachments = [], offload, selfTest } = options;
   const iat = Math.floor(milliseconds / 1000);
   if (!(iat >= 0 && Number.isSafeInteger(iat + expiresAfter)))
     refuse("invalidOption", "the clock's time can't be represented");

@@ -36,7 +36,7 @@ export class Registration {
     if (this.#record.length > MAX_RECORD) refuse("tooLarge", `the record has more than ${MAX_RECORD} bytes`);
     const read = () => readKey(readObject(this.#record), KINDS);
     const key = reading("the record", read, { invalidDeviceID: "malformed" });
-    this.recipient = new Recipient({ key, demandsPsk: false });
+    this.recipient = new Recipient(key, false);
     if (!Array.isArray(requiring) || !requiring.every((one) => one === "psk" || one === "asymmetric")) {
       throw new TypeError('requiring isn\'t an array of "psk" and "asymmetric"');
     }

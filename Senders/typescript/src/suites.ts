@@ -26,10 +26,7 @@ function checkX25519(publicKey: Buffer): void {
   x25519(privateOkp("X25519", Buffer.alloc(32, 1)), publicKey);
 }
 
-interface Ephemeral {
-  readonly privateKey: crypto.KeyObject;
-  readonly enc: Buffer;
-}
+type Ephemeral = { readonly privateKey: crypto.KeyObject; readonly enc: Buffer };
 
 /** Node exports the public key while it makes the pair: in Node 20, an export afterwards can wait for the garbage collector for ever. */
 function freshX25519(): Ephemeral {
@@ -50,7 +47,6 @@ export const X25519: KeyKind = {
   names: { kty: "OKP", crv: "X25519", alg: "HPKE-3" },
   suite: 2,
   parts: { x: 32 },
-  prefix: NONE,
   secret: "d",
   headerSize: 32,
   seal: hpkeSeal(X25519_SUITE, (publicKey) => encapsulateX25519(publicKey)),
@@ -88,11 +84,9 @@ function encapsulateXWing(publicKey: Buffer): Encapsulation {
   const [{ privateKey, enc: ctX }, pkX] = [freshX25519(), halfX25519(publicKey)];
   const ssX = x25519(privateKey, pkX);
   const { sharedKey, ciphertext } = mlkem()(publicMlkem(publicKey));
-  const combined = Buffer.concat([sharedKey, ssX, ctX, pkX, ascii("\\.//^\\")]);
-  return {
-    sharedSecret: crypto.createHash("sha3-256").update(combined).digest(),
-    enc: Buffer.concat([ciphertext, ctX]),
-  };
+  const secrets = Buffer.concat([sharedKey, ssX, ctX, pkX, ascii("\\.//^\\")]);
+  const sharedSecret = crypto.createHash("sha3-256").update(secrets).digest();
+  return { sharedSecret, enc: Buffer.concat([ciphertext, ctX]) };
 }
 
 /** expandDecapsulationKey of section 5.2: SHAKE256(sk, 96) is the seed of ML-KEM, 64 bytes, and the private key of X25519. */
@@ -110,7 +104,6 @@ export const XWING: KeyKind = {
   names: { kty: "AKP", alg: "pushcrypt-3" },
   suite: 3,
   parts: { pub: 1_216 },
-  prefix: NONE,
   secret: "priv",
   headerSize: 1_120,
   seal: hpkeSeal(XWING_SUITE, encapsulateXWing),
@@ -140,7 +133,6 @@ export const SHARED: KeyKind = {
   names: { kty: "oct", alg: "HKDF-A256GCM" },
   suite: 4,
   parts: {},
-  prefix: NONE,
   secret: "k",
   headerSize: 16,
   seal: sealShared,

@@ -1,5 +1,5 @@
 import { createECDH, createPrivateKey, createPublicKey, ECDH, sign, type KeyObject } from "node:crypto";
-import { NONE, once } from "./bytes.js";
+import { once } from "./bytes.js";
 import { refuse } from "./errors.js";
 import { encapsulation, type Ciphersuite, type Encapsulation } from "./hpke.js";
 import { hpkeSeal, type Key, type KeyKind } from "./key.js";
@@ -44,7 +44,6 @@ export const ED25519: KeyKind = {
   names: { kty: "OKP", crv: "Ed25519", alg: "Ed25519" },
   suite: 0,
   parts: { x: 32 },
-  prefix: NONE,
   secret: "d",
   check: checkEd25519,
   publicOf: (secret) => publicOkp(privateOkp("Ed25519", secret)),

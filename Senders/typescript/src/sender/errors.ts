@@ -39,20 +39,17 @@ export function refuse(code: ErrorCode, reason: string, facts?: ErrorFacts): nev
   throw new PushCryptError(code, reason, facts);
 }
 
+type Codes = { readonly [code in ErrorCode]?: ErrorCode };
+
 /** Says in a refusal what was read, and throws it again. `codes` replaces codes. */
-export function rethrow(
-  error: unknown,
-  what: string,
-  codes: { [code in ErrorCode]?: ErrorCode } = {},
-  row?: number,
-): never {
+export function rethrow(error: unknown, what: string, codes: Codes = {}, row?: number): never {
   if (!(error instanceof PushCryptError)) throw error;
   const facts = row === undefined ? error.facts : { row, ...error.facts };
   throw new PushCryptError(codes[error.code] ?? error.code, `${what}: ${error.message}`, facts);
 }
 
 /** What `read` returns. Its refusals say what was read. */
-export function reading<T>(what: string, read: () => T, codes?: { [code in ErrorCode]?: ErrorCode }, row?: number): T {
+export function reading<T>(what: string, read: () => T, codes?: Codes, row?: number): T {
   try {
     return read();
   } catch (error) {

@@ -61,9 +61,11 @@ export function list<T>(element: Form<T>, least = 0, most = Infinity): Form<read
   });
 }
 
-/** An array whose elements differ. */
-export const distinct = (element: Form<string>, least: number, most: number): Form<readonly string[]> =>
-  where("without repetition", list(element, least, most), (texts) => new Set(texts).size === texts.length);
+/** An array whose elements have different names. */
+export function distinct<T>(element: Form<T>, least: number, most: number, nameOf: (one: T) => unknown = (one) => one) {
+  const isRight = (all: readonly T[]): boolean => new Set(all.map(nameOf)).size === all.length;
+  return where("without repetition", list(element, least, most), isRight);
+}
 
 /** The members of an object. Those of an option that are undefined count as missing. */
 const members = form<Iterable<[string, unknown]>>("an object", (value) => {

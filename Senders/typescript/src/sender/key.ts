@@ -28,7 +28,7 @@ export interface KeyKind {
   readonly suite: 0 | 1 | 2 | 3 | 4;
   /** The members that have the public key, with their sizes in bytes, and the bytes before them in the serialised key. */
   readonly parts: Readonly<Record<string, number>>;
-  readonly prefix: Buffer;
+  readonly prefix?: Buffer;
   /** The member of the private key, 32 bytes. */
   readonly secret: "d" | "priv" | "k";
   /** Throws if it isn't a valid public key. */
@@ -53,7 +53,7 @@ export const hpkeSeal = (suite: Ciphersuite, encapsulate: (publicKey: Buffer) =>
 /** The members of a key's record. */
 export function recordOf({ kind, use, kid, publicKey, secret, psk, device }: Key): Readonly<Record<string, string>> {
   const members: [string, string | undefined][] = [...Object.entries(kind.names), ["kid", kid], ["device", device]];
-  let at = kind.prefix.length;
+  let at = kind.prefix?.length ?? 0;
   for (const [name, size] of Object.entries(kind.parts))
     members.push([name, b64(publicKey.subarray(at, (at += size)))]);
   members.push([kind.secret, secret && b64(secret.export())], ["psk", psk && b64(psk.export())]);
@@ -105,7 +105,10 @@ export function readKey(value: unknown, kinds: readonly KeyKind[], isChecked = t
   const { psk, device, role, ...others } = membersOf(kind)(value, "it") as Record<string, never>;
   if (role !== undefined && role !== "publisher") refuse("unsupportedKey", 'its role isn\'t "publisher"');
   const secret = others[kind.secret] as KeyObject | undefined;
-  const publicKey = Buffer.concat([kind.prefix, ...Object.keys(kind.parts).map((name) => others[name] ?? NONE)]);
+  const publicKey = Buffer.concat([
+    kind.prefix ?? NONE,
+    ...Object.keys(kind.parts).map((name) => others[name] ?? NONE),
+  ]);
   const key = { kind, use: role ?? kind.use, kid, publicKey, secret, psk, device };
   if (isChecked) valid(() => kind.check(publicKey));
   if (isChecked && secret !== undefined && !valid(() => kind.publicOf(secret.export())).equals(publicKey)) {

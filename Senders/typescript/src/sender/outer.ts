@@ -47,17 +47,11 @@ export function alertOf(placeholder: unknown): Alert {
  * The outer `aps`: the placeholder, what shows outside by default (PROTOCOL section 2), and members of the inner `aps`, whose names
  * and types the caller has checked.
  */
-export function outerAps(
-  { aps }: InnerPayload,
-  alert: Alert,
-  exposed: readonly string[] = [],
-  isQuiet = false,
-): string {
+export function outerAps({ aps }: InnerPayload, alert: Alert, exposed: readonly string[], isQuiet: boolean): string {
   const members = [`"alert":${JSON.stringify(Object.fromEntries(alert))}`, '"mutable-content":1'];
   const [content, sound] = [aps.get("content-available"), aps.get("sound") ?? ""];
-  const names = new Set(
-    content instanceof JsonNumber && content.text === "1" ? ["content-available", ...exposed] : exposed,
-  );
+  const isContent = content instanceof JsonNumber && content.text === "1";
+  const names = new Set(isContent ? ["content-available", ...exposed] : exposed);
   const isSilent = isQuiet || sound === "" || (sound instanceof JsonObject && sound.size === 0);
   if (!isSilent && !names.has("sound")) members.push('"sound":"default"');
   for (const name of names) members.push(`"${name}":${aps.raw(name)}`);
@@ -70,19 +64,14 @@ export interface Place {
   readonly isText: boolean;
 }
 
-export const APNS: Place = { path: ["pushcrypt"], isText: false };
-
 /** What is before and behind `sealed` in {"aps": APS, "pushcrypt": {"v": 1, "kid": KID, "sealed": BASE64URL [, "skid": KID]}}. */
-export function frameOf(
-  aps: string,
-  kid: string,
-  skid: string | undefined,
-  place: Place,
-): readonly [head: string, tail: string] {
-  const { path, isText } = place;
+export function frameOf(aps: string, kid: string, skid: string | undefined, { path, isText }: Place) {
   const [head, tail] = [`{"v":1,"kid":"${kid}","sealed":"`, skid === undefined ? '"}' : `","skid":"${skid}"}`];
   const inPlace = (part: string): string => (isText ? part.replaceAll('"', '\\"') : part);
   const mark = isText ? '"' : "";
   const before = path.map((name) => `"${name}":`).join("{");
-  return [`{"aps":${aps},${before}${mark}${inPlace(head)}`, `${inPlace(tail)}${mark}${"}".repeat(path.length)}`];
+  return [
+    `{"aps":${aps},${before}${mark}${inPlace(head)}`,
+    `${inPlace(tail)}${mark}${"}".repeat(path.length)}`,
+  ] as const;
 }

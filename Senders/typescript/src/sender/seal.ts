@@ -2,7 +2,7 @@ import { ascii, b64, hmac, lp16, sha256 } from "./bytes.js";
 import { signEd25519 } from "./curves.js";
 import { refuse } from "./errors.js";
 import { type Key } from "./key.js";
-import { APNS, frameOf, type Place } from "./outer.js";
+import { frameOf, type Place } from "./outer.js";
 import { messageOf, type Header, type InnerPayload } from "./payload.js";
 
 export const MAX_LIMIT = 4_096; // bytes of the outer payload
@@ -61,7 +61,7 @@ export interface Draft {
   readonly header: Header;
   /** The outer `aps`. */
   readonly aps: string;
-  readonly place?: Place;
+  readonly place: Place;
   readonly padding: Padding;
   /** The largest size of the outer payload in bytes. */
   readonly limit: number;
@@ -75,7 +75,7 @@ export interface Sealing {
   seal(): Buffer;
 }
 
-export function prepare(parties: Parties, { payload, header, aps, place = APNS, padding, limit }: Draft): Sealing {
+export function prepare(parties: Parties, { payload, header, aps, place, padding, limit }: Draft): Sealing {
   const { to, signer } = parties;
   const message = messageOf(payload, header);
   const size = Buffer.byteLength(message);
