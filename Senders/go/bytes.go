@@ -12,11 +12,7 @@ import (
 	"encoding/binary"
 )
 
-const (
-	hashSize  = 32
-	tagSize   = 16
-	nonceSize = 12
-)
+const hashSize, tagSize, nonceSize = 32, 16, 12 // bytes
 
 func join(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
 

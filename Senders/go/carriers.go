@@ -102,23 +102,21 @@ func (p *SealedPush) Request() map[string]any {
 
 // ownRequest is that of a service that writes aps itself.
 func (p *SealedPush) ownRequest(root *object) map[string]any {
-	request := map[string]any{}
-	aps, isExpo := root.object("aps"), p.Carrier == Expo
+	request, aps, isExpo := map[string]any{}, root.object("aps"), p.Carrier == Expo
 	for name, field := range p.Carrier.way().fields {
-		from := aps
-		isText := slices.Contains(literalTexts, name)
+		from, isText := aps, slices.Contains(literalTexts, name)
 		if isText {
 			from = aps.object("alert")
 		}
-		level, isLevel := from.get(name).(string)
+		text, _ := from.get(name).(string)
 		switch {
 		case !from.has(name):
 		case name == "content-available":
 			request[field] = true
 		case isText && !isExpo:
-			request[field] = map[string]any{"en": level}
-		case name == "interruption-level" && isLevel && !isExpo:
-			request[field] = strings.ReplaceAll(level, "-", "_")
+			request[field] = map[string]any{"en": text}
+		case name == "interruption-level" && !isExpo:
+			request[field] = strings.ReplaceAll(text, "-", "_")
 		default:
 			request[field] = json.RawMessage(from.raw(name))
 		}

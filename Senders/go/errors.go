@@ -48,12 +48,11 @@ func catch(err *error, code, what string) {
 
 // must returns the result of a call that fails only if the platform's cryptography does, or with a refusal of this package.
 func must[T any](value T, err error) T {
-	refused, isRefusal := err.(*Error)
-	if err != nil && !isRefusal {
-		refused = &Error{Code: "backendFailure", Reason: "the cryptography of the platform failed", cause: err}
+	if err == nil {
+		return value
 	}
-	if err != nil {
+	if refused, isRefusal := err.(*Error); isRefusal {
 		panic(refused)
 	}
-	return value
+	panic(&Error{Code: "backendFailure", Reason: "the cryptography of the platform failed", cause: err})
 }

@@ -21,11 +21,11 @@ var (
 // number is the text of a number. The values of strict JSON (PROTOCOL section 2) are nil, bool, string, number, []any and *object.
 type number string
 
+// object has, if it is a root, the number of values in the text.
 type object struct {
 	text    []byte
 	members map[string]member
-	// values is, of a root, the number of values in the text.
-	values int
+	values  int
 }
 
 // member is a value with its place in the text.
@@ -34,12 +34,11 @@ type member struct {
 	start, end int
 }
 
+// parser is at a byte of a text, behind a number of values. isCompact refuses white space outside of strings.
 type parser struct {
-	text []byte
-	// at is the next byte, and values the number of values before it.
+	text       []byte
 	at, values int
-	// isCompact refuses white space outside of strings.
-	isCompact bool
+	isCompact  bool
 }
 
 // parse reads a text whose root must be an object.
@@ -91,9 +90,15 @@ func (p *parser) value(depth int) any {
 	case p.takes(`"`):
 		return p.string()
 	case p.takes("{"):
+		p.require(depth <= maxDepth, "an object that is nested too deep")
 		return p.object(depth)
 	case p.takes("["):
-		return p.array(depth)
+		p.require(depth <= maxDepth, "an array that is nested too deep")
+		items := []any{}
+		for !p.closes("]", len(items) == 0) {
+			items = append(items, p.value(depth+1))
+		}
+		return items
 	case p.takes("null"):
 		return nil
 	case p.takes("true"):
@@ -108,17 +113,7 @@ func (p *parser) value(depth int) any {
 	return number(found)
 }
 
-func (p *parser) array(depth int) []any {
-	p.require(depth <= maxDepth, "an array that is nested too deep")
-	items := []any{}
-	for !p.closes("]", len(items) == 0) {
-		items = append(items, p.value(depth+1))
-	}
-	return items
-}
-
 func (p *parser) object(depth int) *object {
-	p.require(depth <= maxDepth, "an object that is nested too deep")
 	found := &object{text: p.text, members: map[string]member{}}
 	for !p.closes("}", len(found.members) == 0) {
 		p.require(p.takes(`"`), "no name of a member")

@@ -36,7 +36,9 @@ var (
 		`{"alg":"pushcrypt-3","kty":"AKP","pub":"%s"}`, []string{"pub"}, 1_216, 3, 1_120, 0x647a, 2, 32}
 	shared = &keyType{"oct", "", "HKDF-A256GCM", "shared", "kty k alg kid", "k",
 		`{"k":"%s","kty":"oct"}`, []string{"k"}, 32, 4, 16, 0, 0, 0}
-	signing = &keyType{"OKP", "Ed25519", "Ed25519", "sender", "kty crv x d alg kid role", "d",
+	signing = &keyType{"OKP", "Ed25519", "Ed25519", "sender", "kty crv x d alg kid", "d",
+		`{"crv":"Ed25519","kty":"OKP","x":"%s"}`, []string{"x"}, 32, 0, 0, 0, 0, 0}
+	publisher = &keyType{"OKP", "Ed25519", "Ed25519", "publisher", "kty crv x d alg kid role", "d",
 		`{"crv":"Ed25519","kty":"OKP","x":"%s"}`, []string{"x"}, 32, 0, 0, 0, 0, 0}
 )
 
@@ -52,7 +54,6 @@ type key struct {
 	kid, device string
 	// public is the serialised public key; that of P-256 is uncompressed.
 	public, secret, psk []byte
-	isPublisher         bool
 	// recipient is R of section 4.
 	recipient []byte
 	// dh is the key of suites 1 and 2, and the second half of suite 3, and kem the first half of suite 3.
@@ -66,28 +67,27 @@ func readKey(value any, isChecked bool) *key {
 	jwk := as[*object](value, "a key record")
 	jwk.string("kty")
 	k := &key{kid: base64Of(jwk.bytes("kid", 8))}
-	for _, one := range []*keyType{p256, x25519, xwing, shared, signing} {
-		if jwk.get("kty") == one.kty && jwk.get("alg") == one.alg && (one.crv == "" || jwk.get("crv") == one.crv) {
+	for _, one := range []*keyType{p256, x25519, xwing, shared, signing, publisher} {
+		isOwnRole := one.suite > 0 || jwk.has("role") == (one == publisher) && (one == signing || jwk.get("role") == "publisher")
+		if jwk.get("kty") == one.kty && jwk.get("alg") == one.alg && (one.crv == "" || jwk.get("crv") == one.crv) && isOwnRole {
 			k.keyType = one
 		}
 	}
-	k.isPublisher = k.keyType == signing && jwk.get("role") == "publisher"
-	isKnown := k.keyType != nil && (k.keyType != signing || k.isPublisher || !jwk.has("role"))
-	require(isKnown, "unsupportedKey", "the kty, crv, alg or role of key %s isn't supported", k.kid)
+	require(k.keyType != nil, "unsupportedKey", "the kty, crv, alg or role of key %s isn't supported", k.kid)
 	for _, name := range []string{"d", "priv", "psk"} {
 		isOwn := slices.Contains(strings.Fields(k.members), name)
 		require(isOwn || !jwk.has(name), "", "key %s has %s, which a key of its type can't have", k.kid, name)
 	}
-	if k.keyType == p256 {
-		k.public = []byte{4}
-	}
 	var hashed []any
+	var parts []byte
 	for _, name := range k.hashed {
-		k.public = append(k.public, jwk.bytes(name, k.partSize)...)
-		hashed = append(hashed, jwk.string(name))
+		parts, hashed = append(parts, jwk.bytes(name, k.partSize)...), append(hashed, jwk.string(name))
 	}
-	if k.keyType == shared {
-		k.public = nil
+	switch k.keyType {
+	case p256:
+		k.public = append([]byte{4}, parts...)
+	case x25519, xwing, signing, publisher:
+		k.public = parts
 	}
 	if jwk.has(k.keyType.secret) {
 		k.secret = jwk.bytes(k.keyType.secret, 32)
@@ -106,31 +106,12 @@ func readKey(value any, isChecked bool) *key {
 	return k
 }
 
-// setKind is that of a set with the key.
-func (k *key) setKind() string {
-	if k.isPublisher {
-		return "publisher"
-	}
-	return k.kind
-}
-
-// isMaster says whether it is a shared key that isn't a device's.
-func (k *key) isMaster() bool { return k.keyType == shared && k.device == "" }
-
 // provesSender says whether only one who has a secret can seal to the key (section 11).
 func (k *key) provesSender() bool { return k.psk != nil || k.keyType == shared }
 
 // equal compares whole keys, in a time that doesn't depend on the secrets.
 func (k *key) equal(other *key) bool {
-	isSame := k.keyType == other.keyType && k.device == other.device && k.isPublisher == other.isPublisher
-	return isSame && hmac.Equal(join(k.public, k.secret, k.psk), join(other.public, other.secret, other.psk))
-}
-
-// publicHalf leaves out the private key, and has the given psk.
-func (k *key) publicHalf(psk []byte) *key {
-	half := *k
-	half.secret, half.psk = nil, psk
-	return &half
+	return k.keyType == other.keyType && k.device == other.device && hmac.Equal(join(k.public, k.secret, k.psk), join(other.public, other.secret, other.psk))
 }
 
 // hidden holds a secret. fmt prints a function as its address, with every verb; it follows pointers with a verb that doesn't fit.
@@ -173,7 +154,7 @@ type SenderKey struct {
 }
 
 func newSenderKey(k *key) *SenderKey {
-	require(k.setKind() == "sender" && k.secret != nil, "wrongKind", "key %s isn't a sender's private key", k.kid)
+	require(k.keyType == signing && k.secret != nil, "wrongKind", "key %s isn't a sender's private key", k.kid)
 	return &SenderKey{hide(k)}
 }
 

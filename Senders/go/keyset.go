@@ -24,12 +24,12 @@ func (t times) has(moment string) bool { _, found := t[moment]; return found }
 
 func (t times) hasCome(moment string, now int64) bool { return t.has(moment) && t[moment] <= now }
 
-// entry is one key with its times.
+// entry is one key with its times. In a log, the key is nil if it is shared.
 type entry struct {
 	key   *key
 	times times
-	// demandsPSK says that messages to the key are sealed with a psk.
-	demandsPSK bool
+	// demandsPSK says that messages to the key are sealed with a psk, and isLost that no file has the key's material.
+	demandsPSK, isLost bool
 }
 
 func (e *entry) seals(now int64) bool {
@@ -58,18 +58,18 @@ func (e *entry) recipient() *Recipient {
 	return to
 }
 
-// createdAt is before all times if there is none.
-func (e *entry) createdAt() int64 {
-	if e.times.has("createdAt") {
-		return e.times["createdAt"]
+// age is (activatesAt, createdAt), of which the latter is before all times if there is none.
+func (e *entry) age() []int64 {
+	created, isKnown := e.times["createdAt"]
+	if !isKnown {
+		created = firstSecond - 1
 	}
-	return firstSecond - 1
+	return []int64{e.times["activatesAt"], created}
 }
 
 // compare orders by (activatesAt, createdAt, kid bytes).
 func (e *entry) compare(other *entry) int {
-	activated := cmp.Compare(e.times["activatesAt"], other.times["activatesAt"])
-	return cmp.Or(activated, cmp.Compare(e.createdAt(), other.createdAt()), strings.Compare(e.key.kid, other.key.kid))
+	return cmp.Or(slices.Compare(e.age(), other.age()), strings.Compare(e.key.kid, other.key.kid))
 }
 
 // Keyset has keys of one kind with their times: a published JWK set, or the keys of a [KeysetFile] (PROTOCOL sections 3 and 9). It
@@ -82,7 +82,7 @@ type Keyset struct {
 
 func newKeyset(kind string, sequence, updatedAt int64, entries []*entry) *Keyset {
 	for place, one := range entries {
-		require(one.key.setKind() == kind, "wrongKind", "the set has keys of several kinds")
+		require(one.key.kind == kind, "wrongKind", "the set has keys of several kinds")
 		isSame := func(other *entry) bool { return other.key.kid == one.key.kid }
 		require(!slices.ContainsFunc(entries[:place], isSame), "duplicateKey", "the set has two keys of the kid %s", one.key.kid)
 	}
@@ -100,9 +100,9 @@ func ReadKeyset(text []byte) (keys *Keyset, err error) {
 	}
 	var entries []*entry
 	for _, record := range records {
-		entries = append(entries, &entry{readKey(record, true), times{"activatesAt": 0}, false})
+		entries = append(entries, &entry{key: readKey(record, true), times: times{"activatesAt": 0}})
 	}
-	kind, sequence, updatedAt := entries[0].key.setKind(), int64(0), int64(firstSecond)
+	kind, sequence, updatedAt := entries[0].key.kind, int64(0), int64(firstSecond)
 	if !root.has("keys") || !root.has("pushcrypt") {
 		require(len(entries) == 1, "", "it has several keys and no times")
 		return newKeyset(kind, sequence, updatedAt, entries), nil

@@ -123,7 +123,7 @@ func TestOfKeysThatSealTheNewestByActivationCreationAndKidIsChosen(t *testing.T)
 		{times{"activatesAt": 2, "retiresAt": 5}, times{"activatesAt": 1}, second},
 		{times{"activatesAt": 2, "revokedAt": 5}, times{"activatesAt": 1, "retiresAt": 6}, second},
 	} {
-		keys := newKeyset("sender", 0, firstSecond, []*entry{{first, one.first, false}, {second, one.second, false}})
+		keys := newKeyset("sender", 0, firstSecond, []*entry{{key: first, times: one.first}, {key: second, times: one.second}})
 		if got := ok[*SenderKey](t)(keys.SenderKeyAt(time.Unix(5, 0))); got.KeyID() != one.chosen.kid {
 			t.Errorf("%v and %v: got %s", one.first, one.second, got.KeyID())
 		}
@@ -136,7 +136,7 @@ func TestASetWhoseNewestKeyHasALowerSuiteIsRefusedUnlessItIsAllowed(t *testing.T
 		high, low int64
 		code      string
 	}{{1, 2, "suiteTooLow"}, {2, 1, ""}} {
-		keys := newKeyset("recipient", 0, firstSecond, []*entry{{high, times{"activatesAt": one.high}, false}, {low, times{"activatesAt": one.low}, false}})
+		keys := newKeyset("recipient", 0, firstSecond, []*entry{{key: high, times: times{"activatesAt": one.high}}, {key: low, times: times{"activatesAt": one.low}}})
 		_, err := keys.RecipientAt(time.Unix(5, 0), false)
 		wantCode(t, "not allowed", one.code, err)
 		to := ok[*Recipient](t)(keys.RecipientAt(time.Unix(5, 0), true))

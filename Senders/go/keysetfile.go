@@ -164,12 +164,12 @@ func openEnc(key, sealed, aad []byte) []byte {
 func (f *KeysetFile) takeKeys(jwks []any) {
 	var entries []*entry
 	missing := maps.Clone(f.log.keys)
-	maps.DeleteFunc(missing, func(_ string, logged *loggedKey) bool { return logged.isLost || logged.times.has("destroyedAt") })
+	maps.DeleteFunc(missing, func(_ string, logged *entry) bool { return logged.isLost || logged.times.has("destroyedAt") })
 	for _, jwk := range jwks {
 		k := readRecord(jwk, true)
 		logged := missing[k.kid]
 		delete(missing, k.kid)
-		isSame := logged != nil && k.secret != nil && (k.psk != nil) == logged.hasPSK && (k.keyType == shared) == (logged.key == nil)
+		isSame := logged != nil && k.secret != nil && (k.psk != nil) == logged.demandsPSK && (k.keyType == shared) == (logged.key == nil)
 		isSame = isSame && (logged.key == nil || logged.key.equal(k.publicHalf(nil)))
 		require(isSame, "otherKeys", "key %s isn't that of the log, lacks a secret, or is there twice", k.kid)
 		if k.isPair() {
@@ -179,10 +179,17 @@ func (f *KeysetFile) takeKeys(jwks []any) {
 		if times.has("revokedAt") {
 			times["revokedAt"] = min(times["revokedAt"], f.log.at) // A revocation counts at once, also if its time is to come.
 		}
-		entries = append(entries, &entry{k, times, logged.hasPSK})
+		entries = append(entries, &entry{k, times, logged.demandsPSK, false})
 	}
 	require(len(missing) == 0, "otherKeys", "a key is missing")
 	f.keys = newKeyset(f.log.kind, f.log.head.N, f.log.at, entries)
+}
+
+// publicHalf leaves out the private key, and has the given psk.
+func (k *key) publicHalf(psk []byte) *key {
+	half := *k
+	half.secret, half.psk = nil, psk
+	return &half
 }
 
 // readRecord reads a key record without members that key records don't have. Of its codes, only kidMismatch is one of a log.

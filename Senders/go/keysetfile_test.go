@@ -165,10 +165,7 @@ func checkLoggedKeys(t *testing.T, log *keysetLog, state *object) {
 		}
 		algorithm := "shared"
 		if got.key != nil {
-			algorithm = map[*keyType]string{p256: "p256", x25519: "x25519", xwing: "xwing", signing: "ed25519"}[got.key.keyType]
-		}
-		if got.key != nil && got.key.isPublisher {
-			algorithm += "-publisher"
+			algorithm = map[*keyType]string{p256: "p256", x25519: "x25519", xwing: "xwing", signing: "ed25519", publisher: "ed25519-publisher"}[got.key.keyType]
 		}
 		all := times{}
 		for _, moment := range moments {
@@ -176,8 +173,8 @@ func checkLoggedKeys(t *testing.T, log *keysetLog, state *object) {
 				all[moment] = readTime(want.get(moment), moment)
 			}
 		}
-		if want.get("algorithm") != algorithm || want.has("psk") != got.hasPSK || want.has("lost") != got.isLost || !maps.Equal(all, got.times) {
-			t.Errorf("key %s: %s, %v, %v, %v", kid, algorithm, got.hasPSK, got.isLost, got.times)
+		if want.get("algorithm") != algorithm || want.has("psk") != got.demandsPSK || want.has("lost") != got.isLost || !maps.Equal(all, got.times) {
+			t.Errorf("key %s: %s, %v, %v, %v", kid, algorithm, got.demandsPSK, got.isLost, got.times)
 		}
 	}
 	revoked := times{}

@@ -25,13 +25,6 @@ type Point struct {
 	Hash string `json:"hash"`
 }
 
-// loggedKey is a key of the log, without its material. The key is nil if it is shared.
-type loggedKey struct {
-	key            *key
-	times          times
-	hasPSK, isLost bool
-}
-
 // keysetLog is what the lines of a keyset's log say.
 type keysetLog struct {
 	id, kind     string
@@ -39,7 +32,7 @@ type keysetLog struct {
 	head         Point
 	// points has those of the lines, and those that a restoration has abandoned.
 	points  []Point
-	keys    map[string]*loggedKey
+	keys    map[string]*entry
 	revoked times
 	secrets []any
 	epochs  map[string]bool
@@ -48,7 +41,7 @@ type keysetLog struct {
 func parseLog(rows [][]byte) *keysetLog {
 	require(len(rows) > 0, "incomplete", "there is no line")
 	first := Point{0, base64Of(make([]byte, hashSize))}
-	log := &keysetLog{keys: map[string]*loggedKey{}, revoked: times{}, epochs: map[string]bool{}, head: first, issuedAt: firstSecond}
+	log := &keysetLog{keys: map[string]*entry{}, revoked: times{}, epochs: map[string]bool{}, head: first, issuedAt: firstSecond}
 	for place, row := range rows {
 		inRow(place+1, func() { log.add(row) })
 	}
@@ -120,16 +113,16 @@ func (l *keysetLog) takeKey(kid string, change *object) {
 	}
 }
 
-func (l *keysetLog) newKey(kid string, change *object) *loggedKey {
-	logged := &loggedKey{times: times{}, hasPSK: change.has("psk")}
+func (l *keysetLog) newKey(kid string, change *object) *entry {
+	logged := &entry{times: times{}, demandsPSK: change.has("psk")}
 	if change.has("jwk") {
 		logged.key = readRecord(change.get("jwk"), false)
 		require(logged.key.secret == nil && logged.key.psk == nil, "", "the jwk of key %s has a secret", kid)
 	}
 	require(!l.revoked.has(kid), "misplaced", "key %s was revoked before it was added", kid)
-	require(!logged.hasPSK || l.kind == "recipient", "misplaced", "only a recipient's key has a psk")
+	require(!logged.demandsPSK || l.kind == "recipient", "misplaced", "only a recipient's key has a psk")
 	require((logged.key == nil) == (l.kind == "shared"), "misplaced", "key %s is new and has no jwk, or is shared and has one", kid)
-	require(logged.key == nil || logged.key.setKind() == l.kind, "wrongKind", "key %s isn't of the keyset's kind", kid)
+	require(logged.key == nil || logged.key.kind == l.kind, "wrongKind", "key %s isn't of the keyset's kind", kid)
 	require(logged.key == nil || logged.key.kid == kid, "kidMismatch", "the jwk of key %s is another key", kid)
 	return logged
 }
@@ -174,15 +167,13 @@ func shape(members string) form {
 			require(found.has(name), "", "%s is missing", name)
 		}
 		for name, one := range found.members {
-			require(fields[name] != "" && hasForm(fields[name], one.value), "", "there is an unknown member, or one of another form or range")
+			require(fields[name] != "" && forms[fields[name]](one.value), "", "there is an unknown member, or one of another form or range")
 		}
 		return true
 	}
 }
 
-// hasForm looks the form up when it is needed, because forms refer to each other.
-func hasForm(name string, value any) bool { return forms[name](value) }
-
+// forms are looked up when they are needed, because they refer to each other.
 var forms map[string]form
 
 func init() {
@@ -231,7 +222,7 @@ func init() {
 		},
 	}
 	for _, name := range []string{"time", "true", "id"} {
-		forms[name+"0"] = func(value any) bool { return value == nil || hasForm(name, value) }
+		forms[name+"0"] = func(value any) bool { return value == nil || forms[name](value) }
 	}
 }
 
@@ -252,7 +243,7 @@ func mapOf(name, member string, fewest int) form {
 	return func(value any) bool {
 		members := as[*object](value, "a value").members
 		for key, one := range members {
-			require(hasForm(name, key) && hasForm(member, one.value), "", "a member or its name has another form")
+			require(forms[name](key) && forms[member](one.value), "", "a member or its name has another form")
 		}
 		return len(members) >= fewest
 	}
@@ -262,7 +253,7 @@ func listOf(item string, fewest, most int, isDistinct bool) form {
 	return func(value any) bool {
 		items, ok := value.([]any)
 		for place, one := range items {
-			isRight := hasForm(item, one) && !(isDistinct && slices.Contains(items[:place], one))
+			isRight := forms[item](one) && !(isDistinct && slices.Contains(items[:place], one))
 			require(isRight, "", "an element has another form, or is there twice")
 		}
 		return ok && fewest <= len(items) && len(items) <= most

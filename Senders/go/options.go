@@ -22,16 +22,10 @@ type settings struct {
 	header                       header
 }
 
-const (
-	maxLifetime = 2_592_000 // seconds
-	unset       = math.MinInt
-)
+const maxLifetime, unset = 2_592_000, math.MinInt // seconds; a limit
 
 // Values for [WithPadding].
-const (
-	PadToLimit = maxLimit
-	NoPadding  = 1
-)
+const PadToLimit, NoPadding = maxLimit, 1
 
 // WithPadding hides the length: the message is padded to a multiple of this number of bytes, 128 by default, at most to the limit.
 func WithPadding(multiple int) Option { return func(s *settings) { s.padding = multiple } }

@@ -8,10 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-const (
-	maxPayload = 262_144 // bytes
-	maxValues  = 16_384
-)
+const maxPayload, maxValues = 262_144, 16_384 // bytes, JSON values
 
 // payload is an inner payload: strict JSON with a text for the user (PROTOCOL sections 2 and 5).
 type payload struct {

@@ -12,10 +12,7 @@ import (
 	"time"
 )
 
-const (
-	maxLimit = 4_096 // bytes of the outer payload
-	idSize   = 16    // bytes of a message id
-)
+const maxLimit, idSize = 4_096, 16 // bytes of the outer payload, and of a message id
 
 var (
 	topicForm = regexp.MustCompile(`^[A-Za-z0-9.-]{1,155}$`)
