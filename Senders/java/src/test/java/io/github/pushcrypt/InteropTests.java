@@ -4,7 +4,6 @@ import static io.github.pushcrypt.AllTests.*;
 import static io.github.pushcrypt.SealingTests.*;
 
 import io.github.pushcrypt.Json.Obj;
-import java.io.*;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.*;
 import java.time.*;

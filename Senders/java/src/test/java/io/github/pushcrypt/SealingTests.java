@@ -134,7 +134,7 @@ final class SealingTests {
                 SealedPush push = sealer(isSigned).seal(inner, recipient(name), PLACEHOLDER, SealOptions.DEFAULT.bare());
                 String message = opened(push.json(), named(name), isSigned ? sender : null);
                 String header = ",\"pushcrypt\":{\"id\":\"" + push.id() + "\",\"iat\":1800000000,\"exp\":1802592000}";
-equal(name + ": the message", inner.stripTrailing().replace("[ 1.10 ] }", "[ 1.10 ]" + header + " }"), message);
+                equal(name + ": the message", inner.stripTrailing().replace("[ 1.10 ] }", "[ 1.10 ]" + header + " }"), message);
                 Obj root = Json.parse(push.json().getBytes("UTF-8")), aps = (Obj) root.get("aps"), envelope = (Obj) root.get("pushcrypt");
                 equal("the members of aps", List.of("alert", "mutable-content", "sound"), List.copyOf(aps.keySet()));
                 equal("sound", "default", aps.get("sound"));
