@@ -35,7 +35,9 @@ public final class ConformanceProgram {
             answer.putAll(found);
             return answer;
         } catch (PushCryptException e) {
-            return e.code().equals("unsupportedSuite") ? Json.map("unsupported", "suite 3") : Json.map("failure", e.code());
+            // A private X-Wing key is no recipient on any platform. Elsewhere the platform can't check such a pair.
+            boolean isRefused = e.getMessage().contains("seed") && (line.contains("\"op\": \"seal\"") || line.contains("\"as\": \"recipient\""));
+            return e.code().equals("unsupportedSuite") && !isRefused ? Json.map("unsupported", "suite 3") : Json.map("failure", e.code());
         } catch (Flaw | ClassCastException | ArithmeticException e) {
             return Json.map("failure", "malformed");
         }
