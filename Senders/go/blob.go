@@ -1,7 +1,6 @@
 package pushcrypt
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
 	"regexp"
@@ -78,7 +77,7 @@ func SealFile(file []byte) *SealedBlob { return newBlob(forAttachment, file) }
 func SealPayload(payload any) (blob *SealedBlob, err error) {
 	defer catch(&err, "invalidPayload", "the payload")
 	text := must(readPayload(payload)).root.text
-	return newBlob(forPayload, join(text, bytes.Repeat([]byte(" "), -len(text)&(pageSize-1)))), nil
+	return newBlob(forPayload, join(text, spaces[:-len(text)&(pageSize-1)])), nil
 }
 
 func newBlob(purpose byte, plaintext []byte) *SealedBlob {

@@ -14,6 +14,9 @@ import (
 
 const hashSize, tagSize, nonceSize = 32, 16, 12 // bytes
 
+// spaces are those behind a message or a payload.
+var spaces = bytes.Repeat([]byte(" "), maxLimit)
+
 func join(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
 
 func random(size int) []byte {

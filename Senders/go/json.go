@@ -131,19 +131,19 @@ func (p *parser) object(depth int) *object {
 
 // string reads the characters of a string and its closing quote.
 func (p *parser) string() string {
-	var found []byte
+	var found strings.Builder
 	for {
 		start := p.at
 		for p.at < len(p.text) && p.text[p.at] >= ' ' && p.text[p.at] != '"' && p.text[p.at] != '\\' {
 			p.at++
 		}
-		found = append(found, p.text[start:p.at]...)
+		found.Write(p.text[start:p.at])
 		p.require(p.at < len(p.text) && p.text[p.at] >= ' ', "a control character or the end in a string")
 		p.at++
 		if p.text[p.at-1] == '"' {
-			return string(found)
+			return found.String()
 		}
-		found = utf8.AppendRune(found, p.escaped())
+		found.WriteRune(p.escaped())
 	}
 }
 

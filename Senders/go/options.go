@@ -82,7 +82,7 @@ func WithOffload(payload Reference) Option { return func(s *settings) { s.header
 // WithSelfTest asks the app's extension for a receipt that it works.
 func WithSelfTest() Option { return func(s *settings) { s.header.Test = true } }
 
-var collapseForm = regexp.MustCompile(`^[ -~]{0,64}$`)
+var collapseForm = regexp.MustCompile(`^[ -~]{1,64}$`)
 
 func newSettings(options []Option, bound binding) *settings {
 	s := &settings{limit: unset, padding: 128, minimumSuite: 1, lifetime: maxLifetime, carrier: APNs}
@@ -98,8 +98,8 @@ func newSettings(options []Option, bound binding) *settings {
 	s.padding = min(s.padding, PadToLimit)
 	require(1 <= s.lifetime && s.lifetime <= maxLifetime, "", "the lifetime isn't 1 second to 30 days")
 	require(1 <= s.minimumSuite && s.minimumSuite <= 4, "", "the minimum suite isn't 1 to 4")
-	require(collapseForm.MatchString(s.collapseID), "", "the collapse id isn't 1 to 64 printable characters of ASCII")
-	require(s.collapseID == "" || s.carrier != Expo, "", "Expo has no field for a collapse id")
+	isCollapseID := s.collapseID == "" || s.carrier != Expo && collapseForm.MatchString(s.collapseID)
+	require(isCollapseID, "", "the collapse id isn't 1 to 64 printable characters of ASCII, or Expo has no field for one")
 	to := bound.to
 	require(s.isBare || !to.isMaster(), "deviceMissing",
 		"everyone who has the shared key %s could open the push: seal to Recipient.ForDevice, or give WithBareSharedKey", to.kid)

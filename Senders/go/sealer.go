@@ -3,7 +3,6 @@
 package pushcrypt
 
 import (
-	"bytes"
 	"encoding/base64"
 	"fmt"
 	"regexp"
@@ -101,7 +100,7 @@ func (s sealing) push(inner payload) *SealedPush {
 		return s.offloaded(inner, &Error{Code: "tooLarge", Reason: reason, BytesNeeded: needed, BytesAvailable: s.limit})
 	}
 	padding := min(capacity, (len(message)+s.padding-1)/s.padding*s.padding) - len(message)
-	sealed := s.seal(append(message, bytes.Repeat([]byte(" "), padding)...))
+	sealed := s.seal(append(message, spaces[:padding]...))
 	body := slices.Grow(head, base64.RawURLEncoding.EncodedLen(len(sealed))+len(tail))
 	return &SealedPush{
 		Body: append(base64.RawURLEncoding.AppendEncode(body, sealed), tail...), ID: s.header.ID, Topic: s.topic, Carrier: s.carrier,

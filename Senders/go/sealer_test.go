@@ -357,6 +357,10 @@ func TestTheRequestOfACarrierHasWhatItsServiceTakes(t *testing.T) {
 		_, err := testSealer(t, true).Seal(plainPayload, to, plainPlaceholder, WithCarrier(Expo), option)
 		wantCode(t, what, map[string]string{"a title": "invalidPlaceholder", "a collapse id": "invalidOption"}[what], err)
 	}
+	for id, code := range map[string]string{"": "", strings.Repeat("~", 64): "", strings.Repeat("~", 65): "invalidOption", "é": "invalidOption", "a\n": "invalidOption"} {
+		_, err := testSealer(t, true).Seal(plainPayload, to, plainPlaceholder, WithCollapseID(id))
+		wantCode(t, id, code, err)
+	}
 	_, err := testSealer(t, true).Seal(payload, to, plainPlaceholder, WithCarrier(Expo), WithExposed("thread-id"))
 	wantCode(t, "a thread through Expo", "notExposable", err)
 	_, err = testSealer(t, true).Seal(payload, to, plainPlaceholder, WithCarrier("fax"))
