@@ -4,8 +4,8 @@ It starts `pushcrypt seal --stream`, `open --stream` and `registrations --stream
 carry (a line break, 64 levels, a blob) the command without `--stream`. What no command has is unsupported: the keys and states of a set,
 the state after a signed set, the answer to a challenge, offloaded payloads, and the details of an opened push.
 
-`open --stream` writes a line break of the restored payload as a space, so payloads with spaces are opened again without it. With
---as-streamed behind PUSHCRYPT they aren't.
+`open --stream` writes a line break of the restored payload as a space, so payloads with spaces between values are opened again without
+it.
 """
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import collections
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -27,6 +28,7 @@ MAX_STREAMS = 24
 SUITES = {1: "p256", 2: "x25519", 3: "xwing", 4: "xwing"}
 SPACE = " \t\r\n"
 LAST_TIME = 253_402_300_799  # the end of the year 9999, the last that --at takes
+STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 REASON = {"op": "an operation that no command has", "suite": "suite 3", "time": "a time after the year 9999",
           "line": "an outer payload that no line takes",
           "alert": "a placeholder that no option takes, around a payload that no line takes",
@@ -74,8 +76,8 @@ class Stream:
 
 
 class Tool:
-    def __init__(self, path: str, folder: Path, as_streamed: bool = False) -> None:
-        self._path, self._folder, self._as_streamed = path, folder, as_streamed
+    def __init__(self, path: str, folder: Path) -> None:
+        self._path, self._folder = path, folder
         self._streams: collections.OrderedDict[tuple[str, ...], Stream] = collections.OrderedDict()
         self._lacking: set[tuple[str, ...]] = set()  # Commands whose keys need another OpenSSL.
         self._record = json.dumps(RecipientKey.generate().registration_record())
@@ -198,7 +200,7 @@ class Tool:
         except Refused as refused:
             raise Refused("malformed" if str(refused) == "malformedLine" else str(refused)) from None
         told, restored = answer["pushcrypt"], payload_of(text)
-        if " " in restored and not self._as_streamed:
+        if " " in STRING.sub("", restored):
             out, _ = self.run("open", *options, given=request["payload"].encode("utf-8", "surrogatepass"))
             restored = out.decode()[:len(restored)]  # Without the line break that the command adds where the payload has none.
         wanted = ("id", "expiresAt", "retract", "quiet", "badgeAdd")
@@ -301,7 +303,7 @@ def b64(data: bytes) -> str:
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
-        tool = Tool(sys.argv[1] if len(sys.argv) > 1 else "pushcrypt", Path(folder), "--as-streamed" in sys.argv[2:])
+        tool = Tool(sys.argv[1] if len(sys.argv) > 1 else "pushcrypt", Path(folder))
         for line in sys.stdin:
             request = json.loads(line)
             print(json.dumps({"tag": request["tag"], **tool.answered(request)}), flush=True)

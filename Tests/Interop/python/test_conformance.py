@@ -166,7 +166,7 @@ class MeasureTests(unittest.TestCase):
             (lambda text: text + "x", "strict JSON"), (lambda text: "\ufeff" + text, "strict JSON"),
             (lambda text: text.replace('"v":1', '"v":NaN'), "strict JSON"),
             (lambda text: f"[{text}]", "an object"), (lambda text: text[:-1] + ',"x":1}', "a root with aps"),
-            (lambda text: text.replace('"v":1', '"v":1.0'), "v 1"), (lambda text: text.replace('"v":1', '"v":"1"'), "v 1"),
+            (lambda text: text.replace('"v":1', '"v":1.0'), "the integer 1 as v"), (lambda text: text.replace('"v":1', '"v":"1"'), "v 1"),
             (lambda text: text.replace('"v":1,', ""), "in this order"), (lambda text: text[:-2] + ',"x":1}}', "in this order"),
             (lambda text: re.sub(r'("kid":"[^"]*"),("sealed":"[^"]*")', r"\2,\1", text), "in this order"),
             (lambda text: re.sub(r'("sealed":"[^"]*)"', r'\1="', text), "base64url"),
@@ -282,9 +282,9 @@ class CaseTests(unittest.TestCase):
     def test_a_sender_has_more_than_60_inputs_to_refuse(self) -> None:
         self.assertGreater(sum(case.level == "sender" and "refused" in case.flags for case in self.cases), 60)
 
-    def test_the_page_names_every_operation_and_member_and_has_at_most_900_words(self) -> None:
+    def test_the_page_names_every_operation_and_member_and_has_at_most_950_words(self) -> None:
         page = (KIT / "README.md").read_text(encoding="utf-8")
-        self.assertLessEqual(len(page.split()), 900)
+        self.assertLessEqual(len(page.split()), 950)
         count = sum(case.level == "sender" for case in self.cases)
         self.assertIn(f"\nsender {count:,} of {count:,}, 0 unsupported\n", page)
         asked = InProcess(lambda _: {"unsupported": "everything"})

@@ -115,7 +115,7 @@ class Result:
     got: str = ""
     """What the program did; why it is unsupported."""
     requests: tuple[Request, ...] = ()
-    """Of a case that failed."""
+    """Of a case that didn't pass."""
     seconds: float = 0.0
 
 
@@ -136,7 +136,7 @@ def _result(case: Case, session: Session, clock: Callable[[], float]) -> Result:
         case.run(session)
         return Result(case, "passed", seconds=clock() - start)
     except Unsupported as unsupported:
-        return Result(case, "unsupported", got=str(unsupported), seconds=clock() - start)
+        return Result(case, "unsupported", got=str(unsupported), requests=tuple(session.asked), seconds=clock() - start)
     except Failed as failed:
         expected, got = failed.expected, failed.got
     except BadAnswer as bad:

@@ -94,7 +94,7 @@ def _check_envelope(envelope: outer.Members, mode: Mode) -> bytes:
     if envelope.names != names:
         raise Failed(f"an envelope of {', '.join(names)} in this order", ", ".join(envelope.names))
     if not isinstance(envelope.get("v"), outer.Number) or envelope.get("v") != "1":
-        raise Failed("v 1", f"v {envelope.get('v')}")
+        raise Failed("the integer 1 as v", json.dumps(envelope.get("v"), default=repr))
     expect("kid", mode.key.kid, envelope.get("kid"))
     if mode.signer is not None:
         expect("skid", mode.signer.kid, envelope.get("skid"))
@@ -150,8 +150,20 @@ def _opened(text: str, sealed: bytes, mode: Mode, request: Request) -> tuple[Ope
     try:
         opened = opener.open(text)
     except OpenError as error:
-        raise Failed("a push that opens", f"{error}; the push is {text}") from None
+        raise Failed("a push that opens", _why(error, sealed, mode, request) + f"; the push is {text}") from None
     return opened, _envelope.open_(mode.key, mode.signer, request["topic"], sealed)
+
+
+def _why(error: OpenError, sealed: bytes, mode: Mode, request: Request) -> str:
+    """The kit has the keys, so it can say which step failed. A device doesn't."""
+    if error.code != "undecryptable":
+        return str(error)
+    info = _envelope.context(mode.key, None if mode.signer is None else mode.signer.kid, request["topic"])
+    try:
+        _envelope.decrypt(mode.key, info, sealed)
+    except OpenError:
+        return "one whose tag doesn't verify: compare the steps of yours with those of steps-v1.json, info first"
+    return "one that decrypts, and whose signature doesn't verify (protocol 4, profile signed)"
 
 
 def _check_message(session: Session, message: bytes, opened: OpenedPush, request: Request, answer: Answer) -> None:

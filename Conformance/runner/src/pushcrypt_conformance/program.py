@@ -162,7 +162,8 @@ class _Process:
         self.has_ended = True
         self._threads[2].join(1)
         errors = self._errors.decode("utf-8", "replace").strip().splitlines()
-        return BadAnswer(f"the program ended with status {status}" + (f": {errors[-1]}" if errors else ""))
+        shown = " ... ".join(dict.fromkeys((*errors[:1], *errors[-1:])))  # Some languages name the error first, some last.
+        return BadAnswer(f"the program ended with status {status}" + (f": {shown}" if errors else ""))
 
     def close(self, grace: float) -> None:
         """Ends the input, and the process with its children if it doesn't end within `grace` seconds."""

@@ -47,9 +47,13 @@ def table(results: Sequence[Result], levels: Sequence[Level], digest: str) -> st
         lines += [f"  expected  {_cut(result.expected)}", f"  got       {_cut(result.got)}"]
     if len(failures) > _MAX_FAILURES:
         lines += ["", f"{len(failures) - _MAX_FAILURES:,} more failures; --json has all of them"]
-    reasons = Counter(result.got for result in results if result.outcome == "unsupported")
+    reasons: dict[str, list[str]] = {}
+    for result in results:
+        if result.outcome == "unsupported":
+            reasons.setdefault(result.got, []).append(result.case.name)
     if reasons:
-        lines += ["", "unsupported:", *(f"  {count:>5,}  {_cut(reason)}" for reason, count in reasons.most_common(20))]
+        most = sorted(reasons.items(), key=lambda reason: -len(reason[1]))[:20]
+        lines += ["", "unsupported:", *(f"  {len(names):>5,}  {_cut(reason)}: {_cut(names[0])}{' ...' * (len(names) > 1)}" for reason, names in most)]
     lines += ["", f"pushcrypt-conformance {__version__}, vectors {digest}", *(line(results, level) for level in levels)]
     return "\n".join(lines)
 
@@ -60,8 +64,10 @@ def _short(request: dict[str, Any]) -> str:
 
 def _cut(text: str) -> str:
     """For a terminal: what isn't printable is an escape."""
-    shown = "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text[:_MAX_SHOWN])
-    return shown if len(text) <= _MAX_SHOWN else f"{shown}... ({len(text):,} characters)"
+    left_out = len(text) - _MAX_SHOWN
+    if left_out > 0:  # The end often says more than the middle.
+        text = f"{text[:_MAX_SHOWN * 2 // 3]} ...{left_out:,} characters... {text[-_MAX_SHOWN // 3:]}"
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
 
 
 def as_json(results: Sequence[Result], levels: Sequence[Level], digest: str, command: Sequence[str]) -> str:
@@ -80,7 +86,7 @@ def _members(result: Result) -> dict[str, Any]:
     if result.outcome == "failed":
         members.update(expected=result.expected, got=result.got, requests=list(result.requests[:1]))
     elif result.outcome == "unsupported":
-        members.update(reason=result.got)
+        members.update(reason=result.got, requests=list(result.requests[:1]))
     return members
 
 
