@@ -8,19 +8,23 @@ export const b64 = (bytes: Buffer): string => bytes.toString("base64url");
 
 export const ascii = (text: string): Buffer => Buffer.from(text, "latin1");
 export const u8 = (...values: number[]): Buffer => ascii(String.fromCharCode(...values));
-export const u16 = (value: number): Buffer => u8(value >> 8, value & 0xff);
+/** I2OSP(value, 2), with a character for each byte. */
+export const u16 = (value: number): string => String.fromCharCode(value >> 8, value & 0xff);
 
 /** The length of x in bytes as an unsigned 16-bit integer ‖ the UTF-8 bytes of x, with a character for each byte. */
 export function lp16(x: string): string {
   const bytes = Buffer.from(x, "utf8").toString("latin1");
-  return String.fromCharCode(bytes.length >> 8, bytes.length & 0xff) + bytes;
+  return u16(bytes.length) + bytes;
 }
 
 export const sha256 = (...parts: Buffer[]): Buffer => createHash("sha256").update(Buffer.concat(parts)).digest();
 
 /** HMAC-SHA256 */
-export const hmac = (key: Buffer | KeyObject, ...parts: Buffer[]): Buffer =>
-  createHmac("sha256", key).update(Buffer.concat(parts)).digest();
+export function hmac(key: Buffer | KeyObject, ...parts: Buffer[]): Buffer {
+  const mac = createHmac("sha256", key);
+  for (const part of parts) mac.update(part);
+  return mac.digest();
+}
 
 /** HKDF-Expand of RFC 5869 section 2.3, with SHA-256. */
 export function expand(prk: Buffer, info: Buffer, length: number): Buffer {
