@@ -166,7 +166,7 @@ class MeasureTests(unittest.TestCase):
             (lambda text: text + "x", "strict JSON"), (lambda text: "\ufeff" + text, "strict JSON"),
             (lambda text: text.replace('"v":1', '"v":NaN'), "strict JSON"),
             (lambda text: f"[{text}]", "an object"), (lambda text: text[:-1] + ',"x":1}', "a root with aps"),
-            (lambda text: text.replace('"v":1', '"v":1.0'), "the integer 1 as v"), (lambda text: text.replace('"v":1', '"v":"1"'), "v 1"),
+            (lambda text: text.replace('"v":1', '"v":1.0'), "the integer 1 as v"), (lambda text: text.replace('"v":1', '"v":"1"'), "the integer 1 as v"),
             (lambda text: text.replace('"v":1,', ""), "in this order"), (lambda text: text[:-2] + ',"x":1}}', "in this order"),
             (lambda text: re.sub(r'("kid":"[^"]*"),("sealed":"[^"]*")', r"\2,\1", text), "in this order"),
             (lambda text: re.sub(r'("sealed":"[^"]*)"', r'\1="', text), "base64url"),
@@ -387,7 +387,7 @@ class PairTests(unittest.TestCase):
         status, out = self.run_pairs("--count", "300", "--seed", "1", "--suites", "1,2,4", "--sender", *python, "--opener", *python)
         self.assertEqual(status, 0, out)
         self.assertRegex(out, r"Python seals 2\d\d; tooLarge: \d+\n\n")
-        self.assertRegex(out, r"\nPython +Python +2\d\d +0 +0 +0 ")
+        self.assertRegex(out, r"\nPython +Python +2\d\d +0 +0 ")
 
     def test_a_sender_that_writes_the_payload_again_is_found_and_one_that_refuses_more_too(self) -> None:
         before = (f"import json, runpy, sys\nanswered = runpy.run_path({PYTHON_PROGRAM[1]!r})['answered']\n"
