@@ -17,9 +17,9 @@ export class JsonNumber {
     return Number(this.text);
   }
 
-  /** The integer of 0 to 2^53 - 1, if the token has no sign, fraction and exponent. */
+  /** The value of an integer token: it has no sign, fraction and exponent. It may be over 2^53, where numbers are rounded. */
   get natural(): number | undefined {
-    return /^[0-9]{1,16}$/.test(this.text) && Number.isSafeInteger(this.value) ? this.value : undefined;
+    return /^[0-9]+$/.test(this.text) ? this.value : undefined;
   }
 }
 
