@@ -118,19 +118,20 @@ func (b *SealedBlob) Attachment(url, mimeType string) Attachment {
 // offloaded returns the push of a payload that doesn't fit, if an option allows it. The message keeps the members of aps but the
 // alert, which is the placeholder.
 func (s sealing) offloaded(inner payload, tooLarge *Error) *SealedPush {
-	if s.store == nil || s.header.Offload != nil {
+	if s.Offload == nil || s.Offloaded != nil {
 		panic(tooLarge)
 	}
 	blob := must(SealPayload(inner.root.text))
-	url, err := s.store(blob)
+	url, err := s.Offload(blob)
 	if err != nil {
-		panic(&Error{Code: "offloadFailed", Reason: "the function of WithOversizeOffload failed", cause: err})
+		panic(&Error{Code: "offloadFailed", Reason: "the function Offload of the options failed", cause: err})
 	}
 	aps, alert := inner.root.members["aps"], inner.aps.members["alert"]
 	short := join([]byte(`{"aps":`), inner.root.text[aps.start:alert.start], s.alert, inner.root.text[alert.end:aps.end], []byte("}"))
-	changed, reference := *s.settings, blob.Reference(url)
-	s.settings, changed.header.Offload = &changed, &reference
-	changed.header.check()
+	reference := blob.Reference(url)
+	reference.check(maxPayload)
+	require(!s.IsQuiet, "", "a quiet push has an offloaded payload")
+	s.Offloaded, s.header.Offload = &reference, &reference
 	push := s.push(must(readPayload(short)))
 	push.IsOffloaded = true
 	return push

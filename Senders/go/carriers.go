@@ -68,7 +68,7 @@ func (c Carrier) check(alert []byte, exposed []string, aps *object) {
 	if fields == nil {
 		return
 	}
-	members := parse(alert, false)
+	members := parse(alert)
 	for name := range members.members {
 		isTaken := slices.Contains(literalTexts, name)
 		require(isTaken, "invalidPlaceholder", "the service of %s takes only the literal texts Title, Subtitle and Body", c)
@@ -83,7 +83,7 @@ func (c Carrier) check(alert []byte, exposed []string, aps *object) {
 // Request returns the members of the request to Firebase, Expo or OneSignal, as docs/services.md shows them. Add the address of the
 // device, which Firebase has in message, and your credentials. With APNs and Rebuilt it is nil: send Body with Headers.
 func (p *SealedPush) Request() map[string]any {
-	root, headers := parse(p.Body, false), p.Headers()
+	root, headers := parse(p.Body), p.Headers()
 	delete(headers, "apns-topic")
 	aps := json.RawMessage(root.raw("aps"))
 	switch p.Carrier {

@@ -27,7 +27,7 @@ func vectors(t testing.TB, name string) *object {
 	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) {
 		text = join([]byte(`{"all":`), text, []byte("}"))
 	}
-	return parse(text, false)
+	return parse(text)
 }
 
 // each runs a test for every object of an array.
@@ -95,8 +95,8 @@ func caught(run func()) (err error) {
 	return nil
 }
 
-// testRecord returns the JWK of a key of sender-refusals-v1.json; "sender" is private.
-func testRecord(t testing.TB, name string) []byte {
+// RecordOf returns the JWK of a key of sender-refusals-v1.json; "sender" is private.
+func RecordOf(t testing.TB, name string) []byte {
 	t.Helper()
 	return []byte(vectors(t, "sender-refusals-v1.json").object("records").string(name))
 }
@@ -114,7 +114,7 @@ func privateKeys(t testing.TB) map[string]*key {
 }
 
 func testSigner(t testing.TB) *SenderKey {
-	return ok[*SenderKey](t)(ReadSenderKey(testRecord(t, "sender")))
+	return ok[*SenderKey](t)(ReadSenderKey(RecordOf(t, "sender")))
 }
 
 func testSealer(t testing.TB, isSigned bool) *Sealer {
@@ -172,10 +172,10 @@ func (b binding) open(sealed []byte) ([]byte, error) {
 // openPush returns the message of a push, sealed to a private key, of which tests read every member.
 func openPush(t testing.TB, push *SealedPush, to *key, signer *key) *object {
 	t.Helper()
-	envelope := parse(push.Body, false).object("pushcrypt")
+	envelope := parse(push.Body).object("pushcrypt")
 	if (signer != nil) != envelope.has("skid") {
 		t.Fatal("skid doesn't say whether the push is signed")
 	}
 	message := ok[[]byte](t)(binding{to, signer, push.Topic, false}.open(envelope.bytes("sealed", 0)))
-	return parse(message, false)
+	return parse(message)
 }

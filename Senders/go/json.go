@@ -3,19 +3,21 @@ package pushcrypt
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
 )
 
 const maxInteger, maxDepth = 1<<53 - 1, 64
 
 var (
-	numberForm  = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
 	integerForm = regexp.MustCompile(`^(0|-?[1-9][0-9]{0,15})$`)
+	// escapeForm matches each escape of a string. It has a group if that is a lone surrogate.
+	escapeForm = regexp.MustCompile(`\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)`)
 )
 
 // number is the text of a number. The values of strict JSON (PROTOCOL section 2) are nil, bool, string, number, []any and *object.
@@ -34,141 +36,110 @@ type member struct {
 	start, end int
 }
 
-// parser is at a byte of a text, behind a number of values. isCompact refuses white space outside of strings.
-type parser struct {
+// reader is at a byte of a text, behind a number of values.
+type reader struct {
 	text       []byte
 	at, values int
-	isCompact  bool
 }
 
-// parse reads a text whose root must be an object.
-func parse(text []byte, isCompact bool) *object {
-	p := &parser{text: text, isCompact: isCompact}
+// parse reads a text whose root must be an object. encoding/json finds whether it is JSON, and never what it says: it takes the last of
+// two members of one name, and replaces lone surrogates.
+func parse(text []byte) *object {
 	require(utf8.Valid(text), "", "it isn't UTF-8")
-	p.skip()
-	root := as[*object](p.value(1), "it")
-	p.skip()
-	p.require(p.at == len(text), "more than white space after the object")
-	root.values = p.values
+	if !json.Valid(text) {
+		var wrong *json.SyntaxError
+		errors.As(json.Unmarshal(text, new(any)), &wrong)
+		require(false, "", "it isn't JSON at byte %d", wrong.Offset)
+	}
+	r := &reader{text: text}
+	require(r.next() == '{', "", "it isn't an object")
+	root := r.value(1).(*object)
+	root.values = r.values
 	return root
 }
 
-func (p *parser) require(holds bool, what string) {
-	if !holds {
-		require(false, "", "there is %s at byte %d", what, p.at)
-	}
+// parseCompact refuses white space outside of strings.
+func parseCompact(text []byte) *object {
+	var compact bytes.Buffer
+	root := parse(text)
+	require(json.Compact(&compact, text) == nil && compact.Len() == len(text), "", "it has white space outside of strings")
+	return root
 }
 
-func (p *parser) skip() {
-	for ; p.at < len(p.text) && strings.IndexByte(" \t\r\n", p.text[p.at]) >= 0; p.at++ {
-		p.require(!p.isCompact, "white space")
+// next moves to the next value or bracket. In JSON, only white space, a comma or a colon is before one.
+func (r *reader) next() byte {
+	for strings.IndexByte(" \t\r\n,:", r.text[r.at]) >= 0 {
+		r.at++
 	}
+	return r.text[r.at]
 }
 
-func (p *parser) takes(token string) bool {
-	isNext := bytes.HasPrefix(p.text[p.at:], []byte(token))
-	if isNext {
-		p.at += len(token)
-	}
-	return isNext
-}
-
-// closes moves behind the closing bracket, or to the next element.
-func (p *parser) closes(bracket string, isFirst bool) bool {
-	p.skip()
-	if p.takes(bracket) {
-		return true
-	}
-	p.require(isFirst || p.takes(","), "neither a comma nor a closing bracket")
-	p.skip()
-	return false
-}
-
-func (p *parser) value(depth int) any {
-	p.values++
-	switch {
-	case p.takes(`"`):
-		return p.string()
-	case p.takes("{"):
-		p.require(depth <= maxDepth, "an object that is nested too deep")
-		return p.object(depth)
-	case p.takes("["):
-		p.require(depth <= maxDepth, "an array that is nested too deep")
-		items := []any{}
-		for !p.closes("]", len(items) == 0) {
-			items = append(items, p.value(depth+1))
+func (r *reader) value(depth int) any {
+	r.values++
+	switch bracket := r.next(); bracket {
+	case '"':
+		return r.string()
+	case '{', '[':
+		require(depth <= maxDepth, "", "it has more than 64 nested arrays and objects")
+		r.at++
+		if bracket == '{' {
+			return r.object(depth)
 		}
+		items := []any{}
+		for r.next() != ']' {
+			items = append(items, r.value(depth+1))
+		}
+		r.at++
 		return items
-	case p.takes("null"):
-		return nil
-	case p.takes("true"):
-		return true
-	case p.takes("false"):
-		return false
 	}
-	rest := p.text[p.at:]
-	found := rest[:len(rest)-len(bytes.TrimLeft(rest, "+-.0123456789eE"))]
-	p.require(numberForm.Match(found), "no JSON value")
-	p.at += len(found)
-	return number(found)
+	start := r.at
+	for strings.IndexByte(" \t\r\n,]}", r.text[r.at]) < 0 {
+		r.at++
+	}
+	switch text := string(r.text[start:r.at]); text {
+	case "null":
+		return nil
+	case "true", "false":
+		return text == "true"
+	default:
+		return number(text)
+	}
 }
 
-func (p *parser) object(depth int) *object {
-	found := &object{text: p.text, members: map[string]member{}}
-	for !p.closes("}", len(found.members) == 0) {
-		p.require(p.takes(`"`), "no name of a member")
-		name := p.string()
-		p.require(!found.has(name), "a second member of one name")
-		p.skip()
-		p.require(p.takes(":"), "no colon")
-		p.skip()
-		start := p.at
-		value := p.value(depth + 1)
-		found.members[name] = member{value, start, p.at}
+func (r *reader) object(depth int) *object {
+	found := &object{text: r.text, members: map[string]member{}}
+	for r.next() != '}' {
+		name := r.string()
+		if found.has(name) {
+			require(false, "", "there is a second member of one name at byte %d", r.at)
+		}
+		r.next()
+		start := r.at
+		value := r.value(depth + 1)
+		found.members[name] = member{value, start, r.at}
 	}
+	r.at++
 	return found
 }
 
-// string reads the characters of a string and its closing quote.
-func (p *parser) string() string {
-	var found strings.Builder
-	for {
-		start := p.at
-		for p.at < len(p.text) && p.text[p.at] >= ' ' && p.text[p.at] != '"' && p.text[p.at] != '\\' {
-			p.at++
+func (r *reader) string() (text string) {
+	start, isEscaped := r.at, false
+	for r.at++; r.text[r.at] != '"'; r.at++ {
+		if r.text[r.at] == '\\' {
+			isEscaped = true
+			r.at++
 		}
-		found.Write(p.text[start:p.at])
-		p.require(p.at < len(p.text) && p.text[p.at] >= ' ', "a control character or the end in a string")
-		p.at++
-		if p.text[p.at-1] == '"' {
-			return found.String()
-		}
-		found.WriteRune(p.escaped())
 	}
-}
-
-func (p *parser) escaped() rune {
-	if !p.takes("u") {
-		p.require(p.at < len(p.text) && strings.IndexByte(`"\/bfnrt`, p.text[p.at]) >= 0, "an unknown escape")
-		p.at++
-		return rune("\"\\/\b\f\n\r\t"[strings.IndexByte(`"\/bfnrt`, p.text[p.at-1])])
+	r.at++
+	quoted := r.text[start:r.at]
+	if !isEscaped {
+		return string(quoted[1 : len(quoted)-1])
 	}
-	unit := p.unit()
-	if utf16.IsSurrogate(unit) {
-		p.require(p.takes(`\u`), "a lone surrogate")
-		unit = utf16.DecodeRune(unit, p.unit())
-		p.require(unit != utf8.RuneError, "a lone surrogate")
+	for _, match := range escapeForm.FindAllSubmatchIndex(quoted, -1) {
+		require(match[2] < 0, "", "there is a lone surrogate in the string at byte %d", start)
 	}
-	return unit
-}
-
-// unit reads four hexadecimal digits.
-func (p *parser) unit() rune {
-	digits := p.text[p.at:min(p.at+4, len(p.text))]
-	unit, err := strconv.ParseUint(string(digits), 16, 16)
-	p.require(err == nil && len(digits) == 4, "no escape of four digits")
-	p.at += 4
-	return rune(unit)
+	require(json.Unmarshal(quoted, &text) == nil, "", "there is no string at byte %d", start)
+	return text
 }
 
 // as refuses a value of another type.
@@ -204,6 +175,7 @@ func (o *object) object(name string) *object         { return as[*object](o.get(
 func (o *object) string(name string) string          { return as[string](o.get(name), name) }
 func (o *object) bytes(name string, size int) []byte { return unbase64(o.get(name), size, name) }
 func (o *object) time(name string) int64             { return readTime(o.get(name), name) }
+func (o *object) names() []string                    { return slices.Collect(maps.Keys(o.members)) }
 
 // membersOf returns none if there is no such object.
 func (o *object) membersOf(name string) map[string]member {

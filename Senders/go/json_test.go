@@ -35,28 +35,28 @@ var acceptedTexts = map[string]string{
 
 func TestTextsThatAreNotStrictJSONAreRefused(t *testing.T) {
 	for name, text := range refusedTexts {
-		wantCode(t, name, "malformed", caught(func() { parse([]byte(text), false) }))
+		wantCode(t, name, "malformed", caught(func() { parse([]byte(text)) }))
 	}
 }
 
 func TestStrictJSONIsReadWithItsTextsAndNumbers(t *testing.T) {
 	for name, text := range acceptedTexts {
-		wantCode(t, name, "", caught(func() { parse([]byte(text), false) }))
+		wantCode(t, name, "", caught(func() { parse([]byte(text)) }))
 	}
-	root := parse([]byte(` {"a":"\ud83d\ude00\n", "n":[1.50e0], "o":{"x":1} }`), false)
+	root := parse([]byte(` {"a":"\ud83d\ude00\n", "n":[1.50e0], "o":{"x":1} }`))
 	if root.get("a") != "😀\n" || root.list("n", 1, 1)[0] != number("1.50e0") || string(root.raw("o")) != `{"x":1}` {
 		t.Errorf("read %v", root.members)
 	}
-	if values := parse([]byte(`{"a":[1,{"b":2}],"c":""}`), false).values; values != 6 {
+	if values := parse([]byte(`{"a":[1,{"b":2}],"c":""}`)).values; values != 6 {
 		t.Errorf("want 6 values, got %d", values)
 	}
 }
 
 func TestWhiteSpaceOutsideOfStringsIsRefusedWhereItMustNotBe(t *testing.T) {
 	for _, text := range []string{` {}`, `{} `, `{"a": 1}`, `{"a":1 }`, "{\"a\":[1,\t2]}"} {
-		wantCode(t, text, "malformed", caught(func() { parse([]byte(text), true) }))
+		wantCode(t, text, "malformed", caught(func() { parseCompact([]byte(text)) }))
 	}
-	wantCode(t, "white space in strings", "", caught(func() { parse([]byte(`{"a b":" x "}`), true) }))
+	wantCode(t, "white space in strings", "", caught(func() { parseCompact([]byte(`{"a b":" x "}`)) }))
 }
 
 func TestIntegersHaveNoFractionExponentOrSign(t *testing.T) {
@@ -95,7 +95,7 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var root *object
-		if err := caught(func() { root = parse(text, false) }); err != nil {
+		if err := caught(func() { root = parse(text) }); err != nil {
 			codeOf(t, err)
 			return
 		}
@@ -104,7 +104,7 @@ func FuzzParse(f *testing.F) {
 		}
 		for name := range root.members {
 			raw := root.raw(name)
-			again := parse(join([]byte(`{"x":`), raw, []byte("}")), false)
+			again := parse(join([]byte(`{"x":`), raw, []byte("}")))
 			if string(again.raw("x")) != string(raw) {
 				t.Fatalf("the text of %q is %q", name, raw)
 			}

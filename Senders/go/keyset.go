@@ -72,7 +72,7 @@ func (e *entry) compare(other *entry) int {
 	return cmp.Or(slices.Compare(e.age(), other.age()), strings.Compare(e.key.kid, other.key.kid))
 }
 
-// Keyset has keys of one kind with their times: a published JWK set, or the keys of a [KeysetFile] (PROTOCOL sections 3 and 9). It
+// Keyset has keys of one kind with their times: a published JWK set, or the keys of a [KeysetWatcher] (PROTOCOL sections 3 and 9). It
 // never changes.
 type Keyset struct {
 	kind                string
@@ -93,7 +93,7 @@ func newKeyset(kind string, sequence, updatedAt int64, entries []*entry) *Keyset
 // duplicateKey, wrongKind.
 func ReadKeyset(text []byte) (keys *Keyset, err error) {
 	defer catch(&err, "malformed", "the key record or set")
-	root := parse(text, false)
+	root := parse(text)
 	records := []any{root}
 	if root.has("keys") {
 		records = root.list("keys", 1, maxInteger)

@@ -49,7 +49,7 @@ func TestKeyRecordsAndSetsAreReadOrRefusedAsTheVectorsSay(t *testing.T) {
 }
 
 func TestAnOlderSetThanWasSeenIsRefused(t *testing.T) {
-	record := testRecord(t, "p256")
+	record := RecordOf(t, "p256")
 	text := fmt.Sprintf(`{"keys":[%s],"pushcrypt":{"seq":5,"keys":{"%s":{"activatesAt":"2026-01-01T00:00:00Z"}}}}`, record, kidOf(string(record)))
 	keys := ok[*Keyset](t)(ReadKeyset([]byte(text)))
 	wantCode(t, "the same", "", keys.RequireSequence(keys.Sequence()))
@@ -107,7 +107,7 @@ func TestTimesAreThoseOfRFC3339(t *testing.T) {
 }
 
 func TestOfKeysThatSealTheNewestByActivationCreationAndKidIsChosen(t *testing.T) {
-	first, second := readKey(parse([]byte(senderJWKs(t)[0]), false), true), readKey(parse([]byte(senderJWKs(t)[1]), false), true)
+	first, second := readKey(parse([]byte(senderJWKs(t)[0])), true), readKey(parse([]byte(senderJWKs(t)[1])), true)
 	if first.kid > second.kid {
 		first, second = second, first
 	}
@@ -131,7 +131,7 @@ func TestOfKeysThatSealTheNewestByActivationCreationAndKidIsChosen(t *testing.T)
 }
 
 func TestASetWhoseNewestKeyHasALowerSuiteIsRefusedUnlessItIsAllowed(t *testing.T) {
-	high, low := privateKeys(t)["xwing"].publicHalf(nil), readKey(parse(testRecord(t, "p256"), false), true)
+	high, low := privateKeys(t)["xwing"].publicHalf(nil), readKey(parse(RecordOf(t, "p256")), true)
 	for _, one := range []struct {
 		high, low int64
 		code      string

@@ -75,7 +75,7 @@ func salsa(b []uint32) {
 }
 
 // parseVector reads the keyset of a vector, with its passphrase if it has one.
-func parseVector(t *testing.T, one *object) (file *KeysetFile, err error) {
+func parseVector(t *testing.T, one *object) (file *keysetFile, err error) {
 	passphrase, hasSecret := one.get("passphrase").(string)
 	unlock := func(locks []*object) []byte {
 		require(hasSecret, "secretNeeded", "there is no passphrase")
@@ -111,14 +111,14 @@ func TestAKeysetFileIsReadAsTheVectorsSay(t *testing.T) {
 		if isLocked {
 			wantCode(t, "encrypted keys without a secret", "secretNeeded", err)
 			rows := bytes.Split([]byte(one.string("keyset")), []byte("\n"))
-			file, err = &KeysetFile{log: parseLog(rows[:len(rows)-2])}, nil
+			file, err = &keysetFile{log: parseLog(rows[:len(rows)-2])}, nil
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 		log, state := file.log, one.object("state")
-		if file.ID() != one.get("id") || log.kind != one.get("kind") || file.Head() != pointOf(one.get("head")) {
-			t.Errorf("id %s, kind %s, head %v", file.ID(), log.kind, file.Head())
+		if log.id != one.get("id") || log.kind != one.get("kind") || log.head != pointOf(one.get("head")) {
+			t.Errorf("id %s, kind %s, head %v", log.id, log.kind, log.head)
 		}
 		var points []Point
 		for _, point := range one.list("points", 1, 1_000) {
@@ -140,7 +140,7 @@ func TestAKeysetFileIsReadAsTheVectorsSay(t *testing.T) {
 				withMaterial++
 			}
 		}
-		keys := file.Keyset()
+		keys := file.keys
 		if len(keys.entries) != withMaterial || keys.Kind() != log.kind {
 			t.Errorf("want %d keys of kind %s, got %v", withMaterial, log.kind, keys.entries)
 		}

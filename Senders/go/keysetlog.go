@@ -50,7 +50,7 @@ func parseLog(rows [][]byte) *keysetLog {
 
 // add checks the form of a line and its place behind the others, and takes what it says.
 func (l *keysetLog) add(row []byte) {
-	line := parse(row, true)
+	line := parseCompact(row)
 	lineForm(line)
 	require(line.has("why") == line.has("r"), "", "why and r aren't together")
 	what, n, at, isFirst := line.string("what"), line.integer("n", 1, 1<<52), line.time("at"), l.head.N == 0

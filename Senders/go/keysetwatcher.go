@@ -1,15 +1,42 @@
 package pushcrypt
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"errors"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
+	"os/exec"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
+
+const wrapTimeout = 2 * time.Minute
+
+// KeysetOptions say how [WatchKeyset] reads a keyset's file.
+type KeysetOptions struct {
+	// Command is a program with its arguments, which unwraps the keyset key (docs/keyset-log.md, "The wrap command"). It gets one more
+	// argument, unwrap, and runs without a shell. The keys then authenticate the file. It is empty for keys in clear.
+	Command []string
+	// Seen is a point of the log that was seen before: another keyset and an older log are refused.
+	Seen *Point
+	// Interval is the time between two looks at the file, 1 second by default.
+	Interval time.Duration
+	// Now is the clock, [time.Now] by default.
+	Now func() time.Time
+	// OnChange is called when a new file is in use. Store the point for Seen of the next run.
+	OnChange func(head Point)
+	// OnRefusal is called when a new file is refused and the keys before stay in use. By default [log/slog] writes it. Neither
+	// function may call Reload.
+	OnRefusal func(err error)
+}
 
 // KeysetWatcher is the keyset of a running sender: it uses a rotated file without a restart. Give one with sender keys to
 // [NewSealer]; of one with recipients' or shared keys request RecipientAt for each push.
@@ -19,15 +46,16 @@ import (
 type KeysetWatcher struct {
 	path    string
 	options KeysetOptions
-	// reading is held while the file is read, and guards stamp: the file that was read, or nil to read it again.
 	reading sync.Mutex
-	stamp   fs.FileInfo
-	file    atomic.Pointer[KeysetFile]
+	file    atomic.Pointer[keysetFile]
 	refusal atomic.Pointer[error]
 }
 
-// WatchKeyset reads a keyset's file, and looks for another one until the context is done. Replace the file with a rename, as
-// pushcrypt rotate does. Errors: those of [ReadKeysetFile], and noKeySeals.
+// WatchKeyset reads a keyset's file (docs/keyset-log.md), and looks for another one until the context is done, which also ends the wrap
+// command. Replace the file with a rename, as pushcrypt rotate does.
+//
+// Errors: a code of that page with Row; secretNeeded also for keys that only a passphrase opens; olderThanHistory, notFound,
+// inputOutput, looseMode, foreignOwner, wrapCommandFailed, noKeySeals.
 func WatchKeyset(ctx context.Context, path string, options KeysetOptions) (*KeysetWatcher, error) {
 	options.Interval = cmp.Or(options.Interval, time.Second)
 	if options.Now == nil {
@@ -51,25 +79,17 @@ func (w *KeysetWatcher) watch(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-ticker.C:
-			w.reload(ctx, false)
+			w.Reload(ctx)
 		}
 	}
 }
 
 // Reload reads the file now, for example after a signal, and returns why it isn't in use.
-func (w *KeysetWatcher) Reload(ctx context.Context) error { return w.reload(ctx, true) }
-
-func (w *KeysetWatcher) reload(ctx context.Context, isForced bool) error {
+func (w *KeysetWatcher) Reload(ctx context.Context) error {
 	w.reading.Lock()
 	defer w.reading.Unlock()
-	found, err := os.Stat(w.path)
-	isSame := err == nil && w.stamp != nil && os.SameFile(found, w.stamp) && found.ModTime().Equal(w.stamp.ModTime()) &&
-		found.Size() == w.stamp.Size() && found.Mode() == w.stamp.Mode()
 	before, head := w.Refusal(), w.Head()
-	if isSame && !isForced {
-		return before
-	}
-	err = w.read(ctx)
+	err := w.read(ctx)
 	w.refusal.Store(&err)
 	if err != nil && (before == nil || before.Error() != err.Error()) {
 		w.options.OnRefusal(err)
@@ -80,27 +100,33 @@ func (w *KeysetWatcher) reload(ctx context.Context, isForced bool) error {
 	return err
 }
 
+// read changes nothing if the file has the bytes of the one in use. Another file is read each time, until it is in use: the time of its
+// key may come, or a key server recover. A pipe is read once.
 func (w *KeysetWatcher) read(ctx context.Context) (err error) {
 	defer catch(&err, "malformed", "the keyset")
-	// Until the file is in use, the next look reads it again: its time may come, or a key server recover.
-	w.stamp = nil
-	found, _ := os.Stat(w.path)
-	used, options, now := w.file.Load(), w.options, w.options.Now()
-	if used != nil {
-		options.Seen = &used.log.head
+	used, now := w.file.Load(), w.options.Now()
+	if used != nil && used.isPipe {
+		return nil
 	}
-	file := must(ReadKeysetFile(ctx, w.path, options))
+	text, isPipe := readPrivateFile(w.path)
+	if used != nil && bytes.Equal(text, used.text) {
+		return nil
+	}
+	seen := w.options.Seen
+	if used != nil {
+		seen = &used.log.head
+	}
+	unlock := func(locks []*object) []byte { return keysetKey(ctx, w.options.Command, locks) }
+	file := parseKeyset(text, unlock, len(w.options.Command) > 0)
+	isLater := seen == nil || slices.Contains(file.log.points, *seen)
+	require(isLater, "olderThanHistory", "the keyset %s doesn't go on from a line that was seen before", file.log.id)
 	if used == nil || !file.revokes(used.keys.primary(now)) {
 		// If the key in use is revoked, nothing is sealed rather than with this key.
 		file.keys.required(now)
 	}
-	w.stamp = found
+	file.isPipe = isPipe
 	w.file.Store(file)
 	return nil
-}
-
-func (f *KeysetFile) revokes(used *entry) bool {
-	return used != nil && f.log.keys[used.key.kid] != nil && f.log.keys[used.key.kid].times.has("revokedAt")
 }
 
 // Refusal returns why the present file isn't in use, for a health check; nil if it is.
@@ -111,13 +137,67 @@ func (w *KeysetWatcher) Refusal() error {
 	return nil
 }
 
-// Head returns the point of the log in use.
-func (w *KeysetWatcher) Head() Point { return w.file.Load().Head() }
+// Head returns the point of the log in use: its last line.
+func (w *KeysetWatcher) Head() Point { return w.file.Load().log.head }
 
-// Keyset returns the keys in use.
-func (w *KeysetWatcher) Keyset() *Keyset { return w.file.Load().Keyset() }
+// Keyset returns the keys in use with their times, without the private halves of recipients' keys.
+func (w *KeysetWatcher) Keyset() *Keyset { return w.file.Load().keys }
 
 // SenderKeyAt returns the key that signs. Errors: noKeySeals, wrongKind.
 func (w *KeysetWatcher) SenderKeyAt(now time.Time) (*SenderKey, error) {
 	return w.Keyset().SenderKeyAt(now)
+}
+
+// readPrivateFile refuses a file that other users can open ("Files that are only read"). Links are followed. A pipe has no mode.
+func readPrivateFile(path string) (text []byte, isPipe bool) {
+	var info fs.FileInfo
+	file, err := os.Open(path)
+	require(!errors.Is(err, fs.ErrNotExist), "notFound", "there is no file %s", path)
+	if err == nil {
+		defer file.Close()
+		info, err = file.Stat()
+	}
+	if err == nil {
+		stat, loose := info.Sys().(*syscall.Stat_t), fs.FileMode(0o077)
+		if stat.Uid == 0 {
+			loose = 0o037 // The group of a file of root may read it.
+		}
+		isPipe = info.Mode()&fs.ModeNamedPipe != 0
+		require(isPipe || stat.Uid == 0 || int(stat.Uid) == os.Geteuid(), "foreignOwner", "%s belongs to another user", path)
+		require(isPipe || info.Mode()&loose == 0, "looseMode", "other users can open %s", path)
+		text, err = io.ReadAll(io.LimitReader(file, maxKeyset+1))
+	}
+	if err != nil {
+		panic(&Error{Code: "inputOutput", Reason: "the keyset can't be read: " + err.Error(), cause: err})
+	}
+	return text, isPipe
+}
+
+// keysetKey returns the first key that the command unwraps.
+func keysetKey(ctx context.Context, command []string, locks []*object) []byte {
+	locks = slices.DeleteFunc(locks, func(lock *object) bool { return !lock.has("command") })
+	require(len(locks) > 0, "secretNeeded", "only a passphrase opens the keys, for which Go's standard library has no scrypt: add a "+
+		"wrap command to the keyset, or seal with the sidecar, pushcrypt seal --stream (docs/sidecar.md)")
+	require(len(command) > 0, "secretNeeded", "the keys are encrypted: give the command that unwraps their key")
+	var failure error
+	for _, lock := range locks {
+		key, err := unwrap(ctx, command, lock.bytes("key", 0))
+		if err == nil && len(key) == 32 {
+			return key
+		}
+		failure = err
+	}
+	panic(&Error{Code: "wrapCommandFailed", Reason: "the command didn't write the 32 bytes of a key, or its exit status isn't 0", cause: failure})
+}
+
+// unwrap runs the command. It is killed after two minutes, with its child processes.
+func unwrap(ctx context.Context, command []string, wrapped []byte) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, wrapTimeout)
+	defer cancel()
+	process := exec.CommandContext(ctx, command[0], append(slices.Clone(command[1:]), "unwrap")...)
+	process.Env = slices.DeleteFunc(os.Environ(), func(one string) bool { return strings.HasPrefix(one, "PUSHCRYPT_PASSPHRASE=") })
+	process.Stdin, process.Stderr, process.WaitDelay = bytes.NewReader(wrapped), os.Stderr, time.Second
+	process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	process.Cancel = func() error { return syscall.Kill(-process.Process.Pid, syscall.SIGKILL) }
+	return process.Output()
 }

@@ -1,156 +1,122 @@
 package pushcrypt
 
 import (
+	"cmp"
 	"math"
 	"regexp"
 	"slices"
 	"time"
 )
 
-// Option changes how a push is sealed. Seal refuses a value out of its range.
-type Option func(*settings)
+// In seconds, and names of exposed members.
+const maxLifetime, maxExposed = 2_592_000, 32
 
-type settings struct {
-	limit, padding, minimumSuite int
-	lifetime                     int64 // seconds
-	carrier                      Carrier
-	collapseID                   string
-	campaign                     *string
-	exposed                      []string
-	isBare                       bool
-	store                        func(*SealedBlob) (url string, err error)
-	header                       header
-}
-
-const maxLifetime, unset = 2_592_000, math.MinInt // seconds; a limit
-
-// Values for [WithPadding].
+// Values for [Options], Padding.
 const PadToLimit, NoPadding = maxLimit, 1
 
-// WithPadding hides the length: the message is padded to a multiple of this number of bytes, 128 by default, at most to the limit.
-func WithPadding(multiple int) Option { return func(s *settings) { s.padding = multiple } }
-
-// WithLimit sets the largest size of the whole push in bytes, at most 4,096. The default leaves free what the carrier adds.
-func WithLimit(bytes int) Option { return func(s *settings) { s.limit = bytes } }
-
-// WithLifetime sets the time until the message expires: 1 second to 30 days, which is the default.
-func WithLifetime(length time.Duration) Option {
-	return func(s *settings) { s.lifetime = int64(length / time.Second) }
+// Options say how to seal a push. A member that is zero has its default. Seal refuses a value out of its range.
+type Options struct {
+	// Padding hides the length: the message is padded to a multiple of this number of bytes, 128 by default, at most to the limit.
+	Padding int
+	// Limit is the largest size of the whole push in bytes, at most 4,096. The default leaves free what the carrier adds.
+	Limit int
+	// Lifetime is the time until the message expires: 1 second to 30 days, which is the default.
+	Lifetime time.Duration
+	// Exposed names members of aps that stay readable on the way, such as badge.
+	Exposed []string
+	// Carrier is the way to the device, which the app must name too: APNs by default.
+	Carrier Carrier
+	// CollapseID is apns-collapse-id, 1 to 64 characters of ASCII, by which a later push replaces this one. APNs can read it.
+	CollapseID string
+	// Campaign names this push, with 1 to 255 bytes. Sealed again for the same recipient, it has the same id and is shown once.
+	Campaign string
+	// MinimumSuite refuses a recipient whose suite ranks below it: 3 demands a key that resists quantum computers.
+	MinimumSuite int
+	// AllowsBareSharedKey allows a shared key that isn't the key of one device: everyone who has it can open the push.
+	AllowsBareSharedKey bool
+	// Offload keeps the sealed blob of a payload that doesn't fit, and returns its https address. Upload it before you send the push,
+	// whose alert is then the placeholder.
+	Offload func(*SealedBlob) (url string, err error)
+	// Offloaded refers to a sealed payload, which is shown in place of the payload of this push.
+	Offloaded *Reference
+	// Attachments refer to sealed files, at most 8.
+	Attachments []Attachment
+	// Retracted has the ids of earlier pushes to take back, at most 16.
+	Retracted []string
+	// IsQuiet asks the app to show nothing, if it may, and IsSelfTest its extension for a receipt that it works.
+	IsQuiet, IsSelfTest bool
+	// BadgeAdd changes the app's badge by a number of -999 to 999.
+	BadgeAdd int
 }
-
-// WithExposed names members of aps that stay readable on the way, such as badge.
-func WithExposed(names ...string) Option { return func(s *settings) { s.exposed = names } }
-
-// WithCarrier names the way to the device. The app must name it too.
-func WithCarrier(way Carrier) Option { return func(s *settings) { s.carrier = way } }
-
-// WithCollapseID sets apns-collapse-id, 1 to 64 characters of ASCII, by which a later push replaces this one. APNs can read it.
-func WithCollapseID(id string) Option { return func(s *settings) { s.collapseID = id } }
-
-// WithCampaign names this push, with 1 to 255 bytes. Sealed again for the same recipient, it has the same id and is shown once.
-func WithCampaign(name string) Option { return func(s *settings) { s.campaign = &name } }
-
-// WithMinimumSuite refuses a recipient whose suite ranks below it: 3 demands a key that resists quantum computers.
-func WithMinimumSuite(suite int) Option { return func(s *settings) { s.minimumSuite = suite } }
-
-// WithBareSharedKey allows a shared key that isn't the key of one device: everyone who has it can open the push.
-func WithBareSharedKey() Option { return func(s *settings) { s.isBare = true } }
-
-// WithOversizeOffload seals a payload that doesn't fit as a blob, and a push whose alert is the placeholder. The function keeps the
-// blob, which you upload before you send the push, and returns its https address.
-func WithOversizeOffload(store func(*SealedBlob) (url string, err error)) Option {
-	return func(s *settings) { s.store = store }
-}
-
-// WithRetracted takes back earlier pushes, at most 16, by their ids.
-func WithRetracted(ids ...string) Option { return func(s *settings) { s.header.Retract = ids } }
-
-// WithQuiet asks the app to show nothing, if it may.
-func WithQuiet() Option { return func(s *settings) { s.header.Quiet = true } }
-
-// WithBadgeAdd changes the app's badge by a number of -999 to 999.
-func WithBadgeAdd(number int) Option { return func(s *settings) { s.header.Badge = &badge{number} } }
-
-// WithAttachments refers to sealed files, at most 8.
-func WithAttachments(files ...Attachment) Option {
-	return func(s *settings) { s.header.Attachments = files }
-}
-
-// WithOffload refers to a sealed payload, which is shown in place of the payload of this push.
-func WithOffload(payload Reference) Option { return func(s *settings) { s.header.Offload = &payload } }
-
-// WithSelfTest asks the app's extension for a receipt that it works.
-func WithSelfTest() Option { return func(s *settings) { s.header.Test = true } }
 
 var collapseForm = regexp.MustCompile(`^[ -~]{1,64}$`)
 
-func newSettings(options []Option, bound binding) *settings {
-	s := &settings{limit: unset, padding: 128, minimumSuite: 1, lifetime: maxLifetime, carrier: APNs}
-	for _, option := range options {
-		option(s)
-	}
-	if s.limit == unset {
-		s.limit = maxLimit - s.carrier.way().reserved
-	}
-	require(1 <= s.limit && s.limit <= maxLimit, "", "the limit isn't 1 to 4,096 bytes")
-	require(s.padding > 0, "", "the padding isn't positive")
+// check returns the options with their defaults.
+func (o Options) check(bound binding) Options {
+	o.Carrier = cmp.Or(o.Carrier, APNs)
+	o.Limit, o.MinimumSuite = cmp.Or(o.Limit, maxLimit-o.Carrier.way().reserved), cmp.Or(o.MinimumSuite, 1)
+	require(1 <= o.Limit && o.Limit <= maxLimit, "", "the limit isn't 1 to 4,096 bytes")
+	require(o.Padding >= 0, "", "the padding isn't positive")
 	// No message is longer than the limit.
-	s.padding = min(s.padding, PadToLimit)
-	require(1 <= s.lifetime && s.lifetime <= maxLifetime, "", "the lifetime isn't 1 second to 30 days")
-	require(1 <= s.minimumSuite && s.minimumSuite <= 4, "", "the minimum suite isn't 1 to 4")
-	isCollapseID := s.collapseID == "" || s.carrier != Expo && collapseForm.MatchString(s.collapseID)
+	o.Padding = min(cmp.Or(o.Padding, 128), PadToLimit)
+	o.Lifetime = cmp.Or(o.Lifetime, maxLifetime*time.Second)
+	require(time.Second <= o.Lifetime && o.Lifetime <= maxLifetime*time.Second, "", "the lifetime isn't 1 second to 30 days")
+	require(1 <= o.MinimumSuite && o.MinimumSuite <= 4, "", "the minimum suite isn't 1 to 4")
+	isCollapseID := o.CollapseID == "" || o.Carrier != Expo && collapseForm.MatchString(o.CollapseID)
 	require(isCollapseID, "", "the collapse id isn't 1 to 64 printable characters of ASCII, or Expo has no field for one")
 	to := bound.to
-	require(s.isBare || !to.isMaster(), "deviceMissing",
-		"everyone who has the shared key %s could open the push: seal to Recipient.ForDevice, or give WithBareSharedKey", to.kid)
-	require(rank(to.suite) >= rank(s.minimumSuite), "suiteTooLow", "key %s has suite %d, and %d is required", to.kid, to.suite, s.minimumSuite)
-	require(bound.signer != nil || to.provesSender() || !s.header.instructs(), "notAuthenticated",
+	require(o.AllowsBareSharedKey || !to.isMaster(), "deviceMissing",
+		"everyone who has the shared key %s could open the push: seal to Recipient.ForDevice, or set AllowsBareSharedKey", to.kid)
+	require(rank(to.suite) >= rank(o.MinimumSuite), "suiteTooLow", "key %s has suite %d, and %d is required", to.kid, to.suite, o.MinimumSuite)
+	instructs := len(o.Retracted) > 0 || o.IsQuiet || o.BadgeAdd != 0 || slices.ContainsFunc(o.Attachments, isAvatar)
+	require(bound.signer != nil || to.provesSender() || !instructs, "notAuthenticated",
 		"everyone can seal to key %s, so its device ignores instructions and avatars: sign the push, or use a record with a psk", to.kid)
-	return s
+	return o
 }
 
 // header is the member pushcrypt of a message (PROTOCOL sections 5 to 7 and 11).
 type header struct {
-	ID          string       `json:"id"`
-	IssuedAt    int64        `json:"iat"`
-	ExpiresAt   int64        `json:"exp"`
-	Attachments []Attachment `json:"attachments,omitempty"`
-	Offload     *Reference   `json:"offload,omitempty"`
-	Test        bool         `json:"test,omitempty"`
-	Retract     []string     `json:"retract,omitempty"`
-	Quiet       bool         `json:"quiet,omitempty"`
-	Badge       *badge       `json:"badge,omitempty"`
-}
-
-type badge struct {
-	Add int `json:"add"`
+	ID          string         `json:"id"`
+	IssuedAt    int64          `json:"iat"`
+	ExpiresAt   int64          `json:"exp"`
+	Attachments []Attachment   `json:"attachments,omitempty"`
+	Offload     *Reference     `json:"offload,omitempty"`
+	Test        bool           `json:"test,omitempty"`
+	Retract     []string       `json:"retract,omitempty"`
+	Quiet       bool           `json:"quiet,omitempty"`
+	Badge       map[string]int `json:"badge,omitempty"`
 }
 
 func isAvatar(file Attachment) bool { return file.Use != "" }
 
-// instructs says whether the device demands a proof of the sender (section 11).
-func (h *header) instructs() bool {
-	return len(h.Retract) > 0 || h.Quiet || h.Badge != nil || slices.ContainsFunc(h.Attachments, isAvatar)
-}
-
-func (h *header) check() {
-	require(h.Badge == nil || -999 <= h.Badge.Add && h.Badge.Add <= 999, "", "the number for the badge isn't -999 to 999")
-	require(len(h.Attachments) <= 8 && len(h.Retract) <= 16, "", "there are more than 8 attachments, or 16 ids to retract")
-	for place, file := range h.Attachments {
+// header returns the header of a push to a key at a time.
+func (o Options) header(to *key, now time.Time) header {
+	made := header{base64Of(random(idSize)), now.Unix(), now.Unix() + int64(o.Lifetime/time.Second), o.Attachments, o.Offloaded, o.IsSelfTest, o.Retracted, o.IsQuiet, nil}
+	if o.Campaign != "" {
+		made.ID = messageID(o.Campaign, to)
+	}
+	if o.BadgeAdd != 0 {
+		made.Badge = map[string]int{"add": o.BadgeAdd}
+	}
+	require(made.IssuedAt >= 0 && made.ExpiresAt <= maxInteger, "", "the clock's time can't be represented")
+	require(-999 <= o.BadgeAdd && o.BadgeAdd <= 999, "", "the number for the badge isn't -999 to 999")
+	require(len(o.Attachments) <= 8 && len(o.Retracted) <= 16, "", "there are more than 8 attachments, or 16 ids to retract")
+	for place, file := range o.Attachments {
 		file.check()
 		isSame := func(other Attachment) bool {
 			return file.ID != "" && other.ID == file.ID || isAvatar(file) && isAvatar(other)
 		}
-		require(!slices.ContainsFunc(h.Attachments[:place], isSame), "", "two attachments have one id, or are avatars")
+		require(!slices.ContainsFunc(o.Attachments[:place], isSame), "", "two attachments have one id, or are avatars")
 	}
-	if h.Offload != nil {
-		h.Offload.check(maxPayload)
+	if o.Offloaded != nil {
+		o.Offloaded.check(maxPayload)
 	}
-	require(!h.Quiet || len(h.Attachments) == 0 && h.Offload == nil, "", "a quiet push has an attachment or an offloaded payload")
-	for place, id := range h.Retract {
+	require(!o.IsQuiet || len(o.Attachments) == 0 && o.Offloaded == nil, "", "a quiet push has an attachment or an offloaded payload")
+	for place, id := range o.Retracted {
 		unbase64(id, idSize, "an id to retract")
-		require(id != h.ID && !slices.Contains(h.Retract[:place], id), "", "an id to retract is there twice, or the push's own")
+		require(id != made.ID && !slices.Contains(o.Retracted[:place], id), "", "an id to retract is there twice, or the push's own")
 	}
+	return made
 }
 
 // messageID derives the id of a campaign's push (section 5). The key is K as used in suite 4, else the psk, else empty.
@@ -167,4 +133,49 @@ func messageID(campaign string, to *key) string {
 func (r *Recipient) MessageID(campaign string) (id string, err error) {
 	defer catch(&err, "invalidOption", "the campaign")
 	return messageID(campaign, r.key()), nil
+}
+
+// exposed returns the members of the inner aps that are visible outside (PROTOCOL section 2), each with a comma before it.
+func (o Options) exposed(aps *object) (members []byte) {
+	sound, isObject := aps.get("sound").(*object)
+	isSilent := aps.get("sound") == nil || aps.get("sound") == "" || isObject && len(sound.members) == 0
+	if !isSilent && !o.IsQuiet && !slices.Contains(o.Exposed, "sound") {
+		members = append(members, `,"sound":"default"`...)
+	}
+	if isInteger(aps.get("content-available"), 1, 1) && !slices.Contains(o.Exposed, "content-available") {
+		members = append(members, `,"content-available":1`...)
+	}
+	require(len(o.Exposed) <= maxExposed, "", "more than 32 names are exposed")
+	for place, name := range o.Exposed {
+		isHidden := name == "alert" || name == "mutable-content" || name == "sound" && o.IsQuiet
+		require(nameForm.MatchString(name) && !isHidden, "", "a member of aps can't be exposed by its name")
+		require(aps.has(name), "notExposable", "the payload's aps has no %s to expose", name)
+		require(isExposable(name, aps.get(name)), "notExposable", "the type of aps.%s isn't one that can be exposed", name)
+		if !slices.Contains(o.Exposed[:place], name) {
+			members = append(append(members, `,"`+name+`":`...), aps.raw(name)...)
+		}
+	}
+	return members
+}
+
+func isExposable(name string, value any) bool {
+	switch name {
+	case "badge":
+		return isInteger(value, 0, maxInteger)
+	case "category", "filter-criteria", "target-content-id", "thread-id":
+		return isString(value)
+	case "content-available":
+		return isInteger(value, 1, 1)
+	case "interruption-level":
+		return isOneOf(value, "passive", "active", "time-sensitive", "critical")
+	case "relevance-score":
+		return isNumber(value, -math.MaxFloat64, math.MaxFloat64)
+	case "sound":
+		sound, isObject := value.(*object)
+		return isString(value) || isObject && !slices.ContainsFunc(sound.names(), func(one string) bool {
+			part := sound.get(one)
+			return !(one == "critical" && isInteger(part, 0, 1) || one == "name" && isString(part) || one == "volume" && isNumber(part, 0, 1))
+		})
+	}
+	return isString(value) || value == true || value == false || isNumber(value, -math.MaxFloat64, math.MaxFloat64)
 }

@@ -32,7 +32,7 @@ func readPayload(value any) (inner payload, err error) {
 	}
 	text = bytes.TrimRight(text, " ")
 	require(len(text) <= maxPayload, "", "it has more than 262,144 bytes")
-	root := parse(text, false)
+	root := parse(text)
 	require(root.values <= maxValues, "", "it has more than 16,384 JSON values")
 	aps := root.object("aps")
 	require(hasText(aps.get("alert")), "", "its aps has no alert with a text that a person can see")

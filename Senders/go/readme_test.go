@@ -1,45 +1,8 @@
-package pushcrypt
-
-import (
-	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
-	"testing"
-)
-
-// readmeBlocks returns the Go code of README.md.
-func readmeBlocks(t *testing.T) (blocks []string) {
-	text := string(ok[[]byte](t)(os.ReadFile("README.md")))
-	for _, part := range strings.Split(text, "```go\n")[1:] {
-		code, _, _ := strings.Cut(part, "```")
-		blocks = append(blocks, code)
-	}
-	if len(blocks) != 3 {
-		t.Fatalf("README.md has %d blocks of code", len(blocks))
-	}
-	return blocks
-}
-
-// checked puts a check behind every statement that sets err.
-func checked(code string) string {
-	var lines []string
-	for _, line := range strings.SplitAfter(code, "\n") {
-		lines = append(lines, line)
-		if strings.Contains(line, ", err := ") && !strings.HasPrefix(line, "if ") && !strings.HasSuffix(line, "{\n") || line == "})\n" {
-			lines = append(lines, "check(err)\n")
-		}
-	}
-	return strings.Join(lines, "")
-}
-
-const readmeProgram = `package main
+package pushcrypt_test
 
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -48,11 +11,12 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
+	"testing"
 
 	pushcrypt "github.com/pushcrypt/pushcrypt/Senders/go"
 )
 
-var ctx, upload, path = context.Background(), []byte(os.Args[1]), "Keys/wrapped.keyset"
+// The functions first, rotation and oversize have the code of README.md, with a check behind each statement that sets err.
 
 func check(err error) {
 	if err != nil {
@@ -60,81 +24,113 @@ func check(err error) {
 	}
 }
 
-func first(apns, deviceToken, token string) {
-	%s
+func first(ctx context.Context, upload []byte, apns, deviceToken, token string) {
+	signer, err := pushcrypt.WatchKeyset(ctx, "Keys/backend.keyset", pushcrypt.KeysetOptions{}) // pushcrypt keys create Keys/backend --kind sender
+	check(err)
+	sealer, err := pushcrypt.NewSealer("com.example.app", signer)
+	check(err)
+	phone, err := pushcrypt.ReadRegistration(upload, pushcrypt.RequirePSK, pushcrypt.RequireAsymmetric)
+	check(err)
+	payload := map[string]any{"aps": map[string]any{"alert": map[string]string{"title": "Dr. Amara Osei", "body": "Your results are in."}}}
+	placeholder := pushcrypt.Placeholder{Title: "New message", Body: "Open the app to read it"}
+	push, err := sealer.Seal(payload, phone.Recipient, placeholder, pushcrypt.Options{})
+	check(err)
+	request, err := http.NewRequestWithContext(ctx, "POST", apns+"/3/device/"+deviceToken, bytes.NewReader(push.Body))
+	check(err)
+	request.Header.Set("authorization", "bearer "+token)
+	for name, value := range push.Headers() {
+		request.Header.Set(name, value)
+	}
+	response, err := http.DefaultClient.Do(request) // apns is https://api.push.apple.com
+	check(err)
 	defer response.Body.Close()
 	fmt.Println(response.StatusCode)
 }
 
-func rotation() {
+func rotation(ctx context.Context, path string, store func(pushcrypt.Point)) {
 	var lastHead *pushcrypt.Point
-	store := func(head pushcrypt.Point) { fmt.Println("store", head.N) }
-	%s
-	fmt.Println(signer.Keyset().Kind())
+	signer, err := pushcrypt.WatchKeyset(ctx, path, pushcrypt.KeysetOptions{
+		Command:   []string{"kms-client", "push"},             // runs "kms-client push unwrap", without a shell
+		Seen:      lastHead,                                   // a file that is older than in the last run is refused
+		OnChange:  func(head pushcrypt.Point) { store(head) }, // for Seen of the next run
+		OnRefusal: func(err error) { slog.Error("keyset", "error", err) },
+	})
+	check(err)
 	check(os.Rename("Keys/rotated.keyset", path))
 	check(signer.Reload(ctx))
 }
 
-func oversize() {
-	signer, err := pushcrypt.WatchKeyset(ctx, "Keys/backend.keyset", pushcrypt.KeysetOptions{})
+func oversize(sealer *pushcrypt.Sealer, to *pushcrypt.Recipient, payload any, upload func(*pushcrypt.SealedBlob) (string, error)) {
+	placeholder := pushcrypt.Placeholder{Body: "b"}
+	var refused *pushcrypt.Error
+	if _, err := sealer.Seal(payload, to, placeholder, pushcrypt.Options{}); errors.As(err, &refused) && refused.Code == "tooLarge" {
+		tooMany := refused.BytesNeeded - refused.BytesAvailable // shorten the text, or seal it as a blob
+		slog.Warn("the push is too large", "bytes", tooMany)
+		_, err = sealer.Seal(payload, to, placeholder, pushcrypt.Options{Offload: upload})
+	}
+}
+
+// withoutIndentation has the lines without the spaces around them, and without checks.
+func withoutIndentation(code string) (lines string) {
+	for line := range strings.Lines(code) {
+		if line = strings.TrimSpace(line); line != "check(err)" {
+			lines += line + "\n"
+		}
+	}
+	return lines
+}
+
+func TestTheCodeOfTheReadmeRuns(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	check(err)
+	own, err := os.ReadFile("readme_test.go")
+	check(err)
+	blocks := strings.Split(string(readme), "```go\n")[1:]
+	for _, block := range blocks {
+		code, _, _ := strings.Cut(block, "```")
+		if !strings.Contains(withoutIndentation(string(own)), withoutIndentation(code)) {
+			t.Errorf("this file hasn't the code %s", code)
+		}
+	}
+	upload := pushcrypt.RecordOf(t, "p256 psk")
+	t.Chdir(t.TempDir())
+	here, err := os.Getwd()
+	check(err)
+	t.Setenv("PATH", here+":"+os.Getenv("PATH"))
+	pushcrypt.PutKeysets(t)
+
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		got := fmt.Sprint(r.Method, r.URL.Path, r.Header.Get("authorization"), r.Header.Get("apns-topic"), bytes.Contains(body, []byte("Amara")))
+		if got != "POST/3/device/abcbearer providercom.example.appfalse" {
+			t.Error(got)
+		}
+	}))
+	defer server.Close()
+	http.DefaultClient = server.Client()
+	first(t.Context(), upload, server.URL, "abc", "provider")
+
+	var heads []pushcrypt.Point
+	rotation(t.Context(), "Keys/wrapped.keyset", func(head pushcrypt.Point) { heads = append(heads, head) })
+	if len(heads) != 1 || heads[0].N != 2 {
+		t.Errorf("stored %v", heads)
+	}
+
+	signer, err := pushcrypt.WatchKeyset(t.Context(), "Keys/backend.keyset", pushcrypt.KeysetOptions{})
 	check(err)
 	sealer, err := pushcrypt.NewSealer("com.example.app", signer)
 	check(err)
 	to, err := pushcrypt.ReadRecipient(upload)
 	check(err)
-	payload, placeholder := map[string]any{"aps": map[string]any{"alert": strings.Repeat("x", 5000)}}, pushcrypt.Placeholder{Body: "b"}
-	upload := func(blob *pushcrypt.SealedBlob) (string, error) {
-		fmt.Println("upload", len(blob.Data))
+	var log bytes.Buffer
+	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
+	size := 0
+	payload := map[string]any{"aps": map[string]any{"alert": strings.Repeat("x", 5000)}}
+	oversize(sealer, to, payload, func(blob *pushcrypt.SealedBlob) (string, error) {
+		size = len(blob.Data)
 		return "https://files.example.com/1", nil
-	}
-	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stdout, nil)))
-	%s
-}
-
-func main() {
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		fmt.Println(r.Method, r.URL.Path, r.Header.Get("authorization"), r.Header.Get("apns-topic"), bytes.Contains(body, []byte("Amara")))
-	}))
-	server.StartTLS()
-	defer server.Close()
-	http.DefaultTransport.(*http.Transport).TLSClientConfig = &tls.Config{InsecureSkipVerify: true}
-	first(server.URL, "abc", "provider")
-	rotation()
-	oversize()
-	_ = errors.Is
-}
-`
-
-func TestTheCodeOfTheReadmeRuns(t *testing.T) {
-	blocks := readmeBlocks(t)
-	folder, module := t.TempDir(), ok[string](t)(filepath.Abs("."))
-	if err := os.MkdirAll(filepath.Join(folder, "Keys"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	keysetKey := random(32)
-	locks := `[{"name":"kms","command":true,"key":"` + base64Of([]byte("wrapped")) + `"}]`
-	wrapped := created(t, `"kms"`)
-	put(t, filepath.Join(folder, "Keys", "backend.keyset"), created(t, "").plain())
-	put(t, filepath.Join(folder, "Keys", "wrapped.keyset"), wrapped.sealed(keysetKey, locks))
-	put(t, filepath.Join(folder, "Keys", "rotated.keyset"), rotated(t, wrapped, "2026-03-01T00:00:00Z").sealed(keysetKey, locks))
-	program := fmt.Sprintf(readmeProgram, checked(blocks[0]), checked(blocks[1]), blocks[2])
-	files := map[string]string{
-		"main.go":    program,
-		"go.mod":     "module example\n\ngo 1.24\n\nrequire github.com/pushcrypt/pushcrypt/Senders/go v0.0.0\n\nreplace github.com/pushcrypt/pushcrypt/Senders/go => " + module + "\n",
-		"kms-client": "#!/bin/sh\ntest \"$1 $2\" = \"push unwrap\" && cat > /dev/null && cat key\n", "key": string(keysetKey),
-	}
-	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	command := exec.CommandContext(t.Context(), "go", "run", ".", string(testRecord(t, "p256 psk")))
-	command.Dir, command.Env = folder, append(os.Environ(), "PATH="+folder+":"+os.Getenv("PATH"), "GOFLAGS=-mod=mod")
-	output, err := command.CombinedOutput()
-	want := "POST /3/device/abc bearer provider com.example.app false\n200\nsender\nstore 2\n"
-	got := string(output)
-	if err != nil || !strings.HasPrefix(got, want) || !strings.Contains(got, "the push is too large") || !strings.Contains(got, "upload 8") {
-		t.Errorf("want %s, got %v: %s", want, err, got)
+	})
+	if size < 8_000 || !strings.Contains(log.String(), "the push is too large") {
+		t.Errorf("a blob of %d bytes, and the log %s", size, log.String())
 	}
 }

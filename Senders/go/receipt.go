@@ -37,7 +37,7 @@ func ReadReceipt(body []byte) (receipt *Receipt, err error) {
 	defer catch(&err, "malformed", "the receipt")
 	require(len(body) <= maxRecord, "", "it has more than 4,096 bytes")
 	if bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{")) {
-		return readReceipt(parse(body, false)), nil
+		return readReceipt(parse(body)), nil
 	}
 	return readReceipt(parseForm(string(body))), nil
 }

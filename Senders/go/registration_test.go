@@ -69,7 +69,7 @@ func TestAChallengeIsMadeOrRefusedWithTheCodeOfTheVectors(t *testing.T) {
 		if err != nil {
 			return
 		}
-		challenge := parse(text, false)
+		challenge := parse(text)
 		bound := binding{to, testSigner(t).key(), testTopic, true}
 		nonce := ok[[]byte](t)(bound.open(challenge.bytes("sealed", 0)))
 		code := possessionCode(nonce, one.string("host"), challenge.string("registration"), registration.Record())
@@ -107,8 +107,8 @@ func TestAnswersAreConfirmedOrRefusedAsTheVectorsSay(t *testing.T) {
 }
 
 func TestAPendingRegistrationWhoseRecordWasChangedIsRefused(t *testing.T) {
-	registration := ok[*Registration](t)(ReadRegistration(testRecord(t, "p256 psk")))
-	other := ok[*Registration](t)(ReadRegistration(testRecord(t, "p256")))
+	registration := ok[*Registration](t)(ReadRegistration(RecordOf(t, "p256 psk")))
+	other := ok[*Registration](t)(ReadRegistration(RecordOf(t, "p256")))
 	pending := &PendingRegistration{"id", registration, make([]byte, 32), 1}
 	members := map[string]any{}
 	if err := json.Unmarshal(ok[[]byte](t)(json.Marshal(pending)), &members); err != nil {
@@ -134,8 +134,8 @@ func TestTheNameOfAPushInReceiptsIsThatOfItsID(t *testing.T) {
 }
 
 func TestReceiptsAreReadAsJSONAndAsAForm(t *testing.T) {
-	to := ok[*Recipient](t)(ReadRecipient(testRecord(t, "p256 psk")))
-	name := ok[*SealedPush](t)(testSealer(t, true).Seal(plainPayload, to, plainPlaceholder)).ReceiptName()
+	to := ok[*Recipient](t)(ReadRecipient(RecordOf(t, "p256 psk")))
+	name := ok[*SealedPush](t)(testSealer(t, true).Seal(plainPayload, to, plainPlaceholder, Options{})).ReceiptName()
 	for _, body := range []string{
 		`{"id":"` + name + `","push":"é","outcome":"opened","time":5,"test":true,"x":1}`, " id=" + name,
 		"id=" + name + "&push=%C3%A9&outcome=opened&time=5&test=true&x=+",

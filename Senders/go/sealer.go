@@ -61,63 +61,55 @@ func (s *Sealer) bind(to *Recipient, now time.Time, isChallenge bool) (binding, 
 //
 // Errors: invalidPayload, invalidPlaceholder, invalidOption, notExposable, notAuthenticated, suiteTooLow, deviceMissing, tooLarge
 // with BytesNeeded and BytesAvailable, offloadFailed, and those of the signer, such as noKeySeals.
-func (s *Sealer) Seal(payload any, to *Recipient, placeholder Placeholder, options ...Option) (push *SealedPush, err error) {
+func (s *Sealer) Seal(payload any, to *Recipient, placeholder Placeholder, options Options) (push *SealedPush, err error) {
 	now := s.Now()
 	bound, err := s.bind(to, now, false)
 	if err != nil {
 		return nil, err
 	}
 	defer catch(&err, "invalidOption", "the options")
-	chosen := newSettings(options, bound)
+	options = options.check(bound)
 	inner := must(readPayload(payload))
-	setsBadge := chosen.header.Badge != nil && inner.aps.has("badge")
-	require(!setsBadge, "invalidPayload", "the payload sets the badge, and WithBadgeAdd adds to it")
-	chosen.header.ID = base64Of(random(idSize))
-	if chosen.campaign != nil {
-		chosen.header.ID = messageID(*chosen.campaign, bound.to)
-	}
-	chosen.header.IssuedAt, chosen.header.ExpiresAt = now.Unix(), now.Unix()+chosen.lifetime
-	require(now.Unix() >= 0 && chosen.header.ExpiresAt <= maxInteger, "", "the clock's time can't be represented")
-	chosen.header.check()
-	return sealing{bound, chosen, placeholder.alert()}.push(inner), nil
+	require(options.BadgeAdd == 0 || !inner.aps.has("badge"), "invalidPayload", "the payload sets the badge, and BadgeAdd adds to it")
+	return sealing{bound, options, options.header(bound.to, now), placeholder.alert()}.push(inner), nil
 }
 
 // sealing is one push whose options were checked.
 type sealing struct {
 	binding
-	*settings
-	alert []byte
+	Options
+	header header
+	alert  []byte
 }
 
 func (s sealing) push(inner payload) *SealedPush {
 	head, tail := s.frame(inner)
 	message := inner.message(write(s.header))
 	// A message may have ⌊3 (l − f) / 4⌋ − header − 16 − (64 if signed) bytes. A shift rounds towards minus infinity.
-	capacity := 3*(s.limit-len(head)-len(tail))>>2 - s.overhead()
+	capacity := 3*(s.Limit-len(head)-len(tail))>>2 - s.overhead()
 	if len(message) > capacity {
 		needed := len(head) + len(tail) + (4*(len(message)+s.overhead())+2)/3
-		reason := fmt.Sprintf("the sealed payload takes %d bytes, and the limit is %d", needed, s.limit)
-		return s.offloaded(inner, &Error{Code: "tooLarge", Reason: reason, BytesNeeded: needed, BytesAvailable: s.limit})
+		reason := fmt.Sprintf("the sealed payload takes %d bytes, and the limit is %d", needed, s.Limit)
+		return s.offloaded(inner, &Error{Code: "tooLarge", Reason: reason, BytesNeeded: needed, BytesAvailable: s.Limit})
 	}
-	padding := min(capacity, (len(message)+s.padding-1)/s.padding*s.padding) - len(message)
+	padding := min(capacity, (len(message)+s.Padding-1)/s.Padding*s.Padding) - len(message)
 	sealed := s.seal(append(message, spaces[:padding]...))
 	body := slices.Grow(head, base64.RawURLEncoding.EncodedLen(len(sealed))+len(tail))
 	return &SealedPush{
-		Body: append(base64.RawURLEncoding.AppendEncode(body, sealed), tail...), ID: s.header.ID, Topic: s.topic, Carrier: s.carrier,
-		SealedAt: time.Unix(s.header.IssuedAt, 0), ExpiresAt: time.Unix(s.header.ExpiresAt, 0),
-		isQuiet: s.header.Quiet, collapseID: s.collapseID,
+		Body: append(base64.RawURLEncoding.AppendEncode(body, sealed), tail...), ID: s.header.ID, Topic: s.topic, Carrier: s.Carrier,
+		SealedAt: time.Unix(s.header.IssuedAt, 0), ExpiresAt: time.Unix(s.header.ExpiresAt, 0), isQuiet: s.IsQuiet, collapseID: s.CollapseID,
 	}
 }
 
 // frame returns the outer payload before and behind the characters of sealed.
 func (s sealing) frame(inner payload) (head, tail []byte) {
-	s.carrier.check(s.alert, s.exposed, inner.aps)
+	s.Carrier.check(s.alert, s.Exposed, inner.aps)
 	start, end := `{"v":1,"kid":"`+s.to.kid+`","sealed":"`, `"}`
 	if s.signer != nil {
 		end = `","skid":"` + s.signer.kid + `"}`
 	}
-	start, end = s.carrier.place(start, end)
-	aps := join([]byte(`{"aps":{"alert":`), s.alert, []byte(`,"mutable-content":1`), exposedMembers(inner.aps, s.exposed, s.header.Quiet))
+	start, end = s.Carrier.place(start, end)
+	aps := join([]byte(`{"aps":{"alert":`), s.alert, []byte(`,"mutable-content":1`), s.exposed(inner.aps))
 	return join(aps, []byte("},"), []byte(start)), []byte(end + "}")
 }
 
@@ -131,7 +123,7 @@ type SealedPush struct {
 	SealedAt, ExpiresAt time.Time
 	Topic               string
 	Carrier             Carrier
-	// IsOffloaded says that WithOversizeOffload has sealed the payload as a blob.
+	// IsOffloaded says that the payload was sealed as a blob, which [Options] Offload keeps.
 	IsOffloaded bool
 	isQuiet     bool
 	collapseID  string

@@ -1,6 +1,7 @@
 package pushcrypt
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,8 +15,8 @@ var plainPlaceholder = Placeholder{Title: "New message"}
 
 const plainPayload = `{"aps":{"alert":"Your results are in."}}`
 
-// optionsOf reads the options of sender-refusals-v1.json.
-func optionsOf(t *testing.T, one *object) (options []Option) {
+// optionsOf reads the options of sender-refusals-v1.json. A zero is the default in Go, so the zeros that are refused become negative.
+func optionsOf(t *testing.T, one *object) (options Options) {
 	for name, member := range one.members {
 		texts := func() (all []string) {
 			for _, item := range one.list(name, 0, 100) {
@@ -23,34 +24,30 @@ func optionsOf(t *testing.T, one *object) (options []Option) {
 			}
 			return all
 		}
-		integer := func() int { return int(one.integer(name, -maxInteger, maxInteger)) }
+		integer := func() int { return cmp.Or(int(one.integer(name, -maxInteger, maxInteger)), -1) }
 		switch name {
 		case "limit":
-			options = append(options, WithLimit(integer()))
+			options.Limit = integer()
 		case "expiresAfter":
-			options = append(options, WithLifetime(time.Duration(integer())*time.Second))
+			options.Lifetime = time.Duration(integer()) * time.Second
 		case "campaign":
-			options = append(options, WithCampaign(one.string(name)))
+			options.Campaign = cmp.Or(one.string(name), strings.Repeat("x", 256))
 		case "exposed":
-			options = append(options, WithExposed(texts()...))
+			options.Exposed = texts()
 		case "retract":
-			options = append(options, WithRetracted(texts()...))
+			options.Retracted = texts()
 		case "badgeAdd":
-			options = append(options, WithBadgeAdd(integer()))
+			options.BadgeAdd = integer()
 		case "quiet":
-			options = append(options, WithQuiet())
+			options.IsQuiet = true
 		case "minimumSuite":
-			options = append(options, WithMinimumSuite(integer()))
+			options.MinimumSuite = integer()
 		case "attachments":
-			var files []Attachment
-			if err := json.Unmarshal(one.raw(name), &files); err != nil {
+			if err := json.Unmarshal(one.raw(name), &options.Attachments); err != nil {
 				t.Fatal(err)
 			}
-			options = append(options, WithAttachments(files...))
 		case "requiresDevice":
-			if member.value == false {
-				options = append(options, WithBareSharedKey())
-			}
+			options.AllowsBareSharedKey = member.value == false
 		default:
 			t.Fatalf("the option %s is unknown", name)
 		}
@@ -70,9 +67,9 @@ func TestPushesAreSealedOrRefusedWithTheCodeOfTheVectors(t *testing.T) {
 		}
 		options := optionsOf(t, one.object("options"))
 		if !one.object("options").has("requiresDevice") && name == "shared" {
-			options = append(options, WithBareSharedKey())
+			options.AllowsBareSharedKey = true
 		}
-		push, err := testSealer(t, isSigned).Seal(one.string("payload"), to, placeholder, options...)
+		push, err := testSealer(t, isSigned).Seal(one.string("payload"), to, placeholder, options)
 		want, _ := one.get("failure").(string)
 		wantCode(t, "seal", want, err)
 		if err != nil {
@@ -92,10 +89,10 @@ func TestPushesAreSealedOrRefusedWithTheCodeOfTheVectors(t *testing.T) {
 }
 
 func TestAnAlertIsVisibleAsTheVectorsSay(t *testing.T) {
-	to := ok[*Recipient](t)(ReadRecipient(testRecord(t, "p256 psk")))
+	to := ok[*Recipient](t)(ReadRecipient(RecordOf(t, "p256 psk")))
 	each(t, vectors(t, "alerts-v1.json"), "vectors", func(t *testing.T, one *object) {
 		want := map[bool]string{true: "", false: "invalidPayload"}[one.get("isVisible") == true]
-		_, err := testSealer(t, true).Seal(`{"aps":{"alert":`+one.string("alert")+`}}`, to, plainPlaceholder)
+		_, err := testSealer(t, true).Seal(`{"aps":{"alert":`+one.string("alert")+`}}`, to, plainPlaceholder, Options{})
 		wantCode(t, one.string("alert"), want, err)
 	})
 	for _, listed := range vectors(t, "alerts-v1.json").list("invisible", 1, 100) {
@@ -110,7 +107,7 @@ func TestAnAlertIsVisibleAsTheVectorsSay(t *testing.T) {
 }
 
 func TestAPayloadMayBeBytesATextOrAnyValueThatEncodingJSONWrites(t *testing.T) {
-	to := ok[*Recipient](t)(ReadRecipient(testRecord(t, "p256 psk")))
+	to := ok[*Recipient](t)(ReadRecipient(RecordOf(t, "p256 psk")))
 	type alert struct {
 		Title string `json:"title"`
 	}
@@ -118,15 +115,15 @@ func TestAPayloadMayBeBytesATextOrAnyValueThatEncodingJSONWrites(t *testing.T) {
 		[]byte(`{"aps":{"alert":{"title":"<é>"}}}`), json.RawMessage(`{"aps":{"alert":{"title":"<é>"}}}`), `{"aps":{"alert":{"title":"<é>"}}}`,
 		map[string]any{"aps": map[string]any{"alert": alert{"<é>"}}},
 	} {
-		push := ok[*SealedPush](t)(testSealer(t, false).Seal(value, to, plainPlaceholder))
+		push := ok[*SealedPush](t)(testSealer(t, false).Seal(value, to, plainPlaceholder, Options{}))
 		message := openPush(t, push, privateKeys(t)["p256 psk"], nil)
 		if got := string(message.raw("aps")); got != `{"alert":{"title":"<é>"}}` {
 			t.Error(got)
 		}
 	}
-	_, err := testSealer(t, false).Seal(make(chan int), to, plainPlaceholder)
+	_, err := testSealer(t, false).Seal(make(chan int), to, plainPlaceholder, Options{})
 	wantCode(t, "a channel", "invalidPayload", err)
-	_, err = testSealer(t, false).Seal(plainPayload, to, Placeholder{Body: "x\xff"})
+	_, err = testSealer(t, false).Seal(plainPayload, to, Placeholder{Body: "x\xff"}, Options{})
 	wantCode(t, "a placeholder that isn't UTF-8", "invalidPlaceholder", err)
 }
 
@@ -142,34 +139,34 @@ func TestWhatAppleShowsWithoutAnExtensionIsRefused(t *testing.T) {
 }
 
 func TestASoundIsHiddenOrTheDefaultOutside(t *testing.T) {
-	to := ok[*Recipient](t)(ReadRecipient(testRecord(t, "p256 psk")))
+	to := ok[*Recipient](t)(ReadRecipient(RecordOf(t, "p256 psk")))
 	for sound, want := range map[string]string{`"s.caf"`: `"default"`, `""`: "", `null`: "", `{}`: "", `{"name":"s"}`: `"default"`} {
 		payload := `{"aps":{"alert":"x","sound":` + sound + `}}`
-		push := ok[*SealedPush](t)(testSealer(t, true).Seal(payload, to, plainPlaceholder))
-		aps := parse(push.Body, false).object("aps")
+		push := ok[*SealedPush](t)(testSealer(t, true).Seal(payload, to, plainPlaceholder, Options{}))
+		aps := parse(push.Body).object("aps")
 		if got := string(aps.raw("sound")); got != want {
 			t.Errorf("%s: want %q, got %q", sound, want, got)
 		}
-		quiet := ok[*SealedPush](t)(testSealer(t, true).Seal(payload, to, plainPlaceholder, WithQuiet()))
-		if parse(quiet.Body, false).object("aps").has("sound") {
+		quiet := ok[*SealedPush](t)(testSealer(t, true).Seal(payload, to, plainPlaceholder, Options{IsQuiet: true}))
+		if parse(quiet.Body).object("aps").has("sound") {
 			t.Errorf("a quiet push shows the sound %s", sound)
 		}
 	}
 }
 
 func TestAClockThatTheMessageCannotHaveIsRefused(t *testing.T) {
-	to, sealer := ok[*Recipient](t)(ReadRecipient(testRecord(t, "p256 psk"))), testSealer(t, true)
+	to, sealer := ok[*Recipient](t)(ReadRecipient(RecordOf(t, "p256 psk"))), testSealer(t, true)
 	for second, code := range map[int64]string{-1: "invalidOption", 0: "", maxInteger - 60: "", maxInteger - 59: "invalidOption"} {
 		sealer.Now = func() time.Time { return time.Unix(second, 0) }
-		_, err := sealer.Seal(plainPayload, to, plainPlaceholder, WithLifetime(time.Minute))
+		_, err := sealer.Seal(plainPayload, to, plainPlaceholder, Options{Lifetime: time.Minute})
 		wantCode(t, fmt.Sprint(second), code, err)
 	}
 }
 
 func TestAReferenceIsCheckedBeforeItIsSealed(t *testing.T) {
-	to := ok[*Recipient](t)(ReadRecipient(testRecord(t, "p256 psk")))
+	to := ok[*Recipient](t)(ReadRecipient(RecordOf(t, "p256 psk")))
 	seal := func(files ...Attachment) error {
-		_, err := testSealer(t, true).Seal(plainPayload, to, plainPlaceholder, WithAttachments(files...))
+		_, err := testSealer(t, true).Seal(plainPayload, to, plainPlaceholder, Options{Attachments: files})
 		return err
 	}
 	good := SealFile(nil).Attachment("https://a/b?c=%2f", "image/png")
@@ -228,37 +225,37 @@ func (s failingSigner) SenderKeyAt(time.Time) (*SenderKey, error) { return nil, 
 func TestTheErrorOfASignerComesBackUnchanged(t *testing.T) {
 	cause := errors.New("the database is down")
 	sealer := ok[*Sealer](t)(NewSealer(testTopic, failingSigner{cause}))
-	to := ok[*Recipient](t)(ReadRecipient(testRecord(t, "p256 psk")))
-	if _, err := sealer.Seal(plainPayload, to, plainPlaceholder); err != cause {
+	to := ok[*Recipient](t)(ReadRecipient(RecordOf(t, "p256 psk")))
+	if _, err := sealer.Seal(plainPayload, to, plainPlaceholder, Options{}); err != cause {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestAPayloadThatDoesNotFitIsRefusedWithTheBytesTooMany(t *testing.T) {
-	to := ok[*Recipient](t)(ReadRecipient(testRecord(t, "p256 psk")))
+	to := ok[*Recipient](t)(ReadRecipient(RecordOf(t, "p256 psk")))
 	body := func(size int) string { return `{"aps":{"alert":"` + strings.Repeat("x", size) + `"}}` }
-	_, err := testSealer(t, true).Seal(body(4_000), to, plainPlaceholder)
+	_, err := testSealer(t, true).Seal(body(4_000), to, plainPlaceholder, Options{})
 	var refused *Error
 	if !errors.As(err, &refused) || refused.Code != "tooLarge" || refused.BytesAvailable != 4_096 {
 		t.Fatal(err)
 	}
 	// Base64url makes four bytes of three.
 	tooMany := (refused.BytesNeeded-refused.BytesAvailable)*3/4 + 3
-	push := ok[*SealedPush](t)(testSealer(t, true).Seal(body(4_000-tooMany), to, plainPlaceholder))
+	push := ok[*SealedPush](t)(testSealer(t, true).Seal(body(4_000-tooMany), to, plainPlaceholder, Options{}))
 	if len(push.Body) > 4_096 || push.IsOffloaded {
 		t.Errorf("%d bytes", len(push.Body))
 	}
 }
 
 func TestAPayloadThatDoesNotFitIsOffloadedIfAnOptionAllowsIt(t *testing.T) {
-	to := ok[*Recipient](t)(ReadRecipient(testRecord(t, "p256 psk")))
+	to := ok[*Recipient](t)(ReadRecipient(RecordOf(t, "p256 psk")))
 	payload := `{"x":1, "aps" : {"sound":"s","alert":{"body":"` + strings.Repeat("é", 2_500) + `"},"badge":2},"y":2}`
 	var stored *SealedBlob
 	store := func(blob *SealedBlob) (string, error) {
 		stored = blob
 		return "https://files.example.com/1", nil
 	}
-	push := ok[*SealedPush](t)(testSealer(t, true).Seal(payload, to, plainPlaceholder, WithOversizeOffload(store)))
+	push := ok[*SealedPush](t)(testSealer(t, true).Seal(payload, to, plainPlaceholder, Options{Offload: store}))
 	message := openPush(t, push, privateKeys(t)["p256 psk"], testSigner(t).key())
 	if got := string(message.raw("aps")); !push.IsOffloaded || got != `{"sound":"s","alert":{"title":"New message"},"badge":2}` {
 		t.Error(got)
@@ -268,21 +265,21 @@ func TestAPayloadThatDoesNotFitIsOffloadedIfAnOptionAllowsIt(t *testing.T) {
 	if strings.TrimRight(string(opened), " ") != payload || len(opened)%4_096 != 0 || reference.integer("size", 0, maxPayload) != int64(len(opened)) {
 		t.Errorf("%d bytes", len(opened))
 	}
-	small := ok[*SealedPush](t)(testSealer(t, true).Seal(plainPayload, to, plainPlaceholder, WithOversizeOffload(store)))
+	small := ok[*SealedPush](t)(testSealer(t, true).Seal(plainPayload, to, plainPlaceholder, Options{Offload: store}))
 	if small.IsOffloaded {
 		t.Error("a payload that fits is offloaded")
 	}
 	cause := errors.New("no space")
-	_, err := testSealer(t, true).Seal(payload, to, plainPlaceholder, WithOversizeOffload(func(*SealedBlob) (string, error) { return "", cause }))
+	_, err := testSealer(t, true).Seal(payload, to, plainPlaceholder, Options{Offload: func(*SealedBlob) (string, error) { return "", cause }})
 	wantCode(t, "a store that fails", "offloadFailed", err)
 	if !errors.Is(err, cause) {
 		t.Error("the cause is lost")
 	}
-	_, err = testSealer(t, true).Seal(payload, to, plainPlaceholder, WithOversizeOffload(func(*SealedBlob) (string, error) { return "http://a", nil }))
+	_, err = testSealer(t, true).Seal(payload, to, plainPlaceholder, Options{Offload: func(*SealedBlob) (string, error) { return "http://a", nil }})
 	wantCode(t, "an address without TLS", "invalidOption", err)
-	_, err = testSealer(t, true).Seal(payload, to, plainPlaceholder, WithOversizeOffload(store), WithLimit(300))
+	_, err = testSealer(t, true).Seal(payload, to, plainPlaceholder, Options{Offload: store, Limit: 300})
 	wantCode(t, "a limit that is too low for the short alert", "tooLarge", err)
-	_, err = testSealer(t, true).Seal(payload, to, plainPlaceholder, WithOversizeOffload(store), WithQuiet())
+	_, err = testSealer(t, true).Seal(payload, to, plainPlaceholder, Options{Offload: store, IsQuiet: true})
 	wantCode(t, "a quiet push", "invalidOption", err)
 }
 
@@ -324,9 +321,9 @@ func TestBlobsAreThoseOfTheVectors(t *testing.T) {
 }
 
 func TestTheRequestOfACarrierHasWhatItsServiceTakes(t *testing.T) {
-	to := ok[*Recipient](t)(ReadRecipient(testRecord(t, "p256 psk")))
+	to := ok[*Recipient](t)(ReadRecipient(RecordOf(t, "p256 psk")))
 	payload := `{"aps":{"alert":"x","sound":"s.caf","badge":3,"content-available":1,"interruption-level":"time-sensitive","thread-id":"t"}}`
-	options := []Option{WithExposed("sound", "badge", "interruption-level"), WithLifetime(time.Hour)}
+	options := Options{Exposed: []string{"sound", "badge", "interruption-level"}, Lifetime: time.Hour}
 	for carrier, want := range map[Carrier]string{
 		APNs: `null`, Rebuilt: `null`,
 		FCM: `{"message":{"apns":{"headers":{"apns-expiration":"1800003600","apns-priority":"10","apns-push-type":"alert"},"payload":BODY}}}`,
@@ -337,8 +334,9 @@ func TestTheRequestOfACarrierHasWhatItsServiceTakes(t *testing.T) {
 		OneSignal: `{"content_available":true,"contents":{"en":"b"},"data":DATA,"headings":{"en":"a"},"ios_badgeCount":3,"ios_badgeType":"SetTo",` +
 			`"ios_interruption_level":"time_sensitive","ios_sound":"s.caf","mutable_content":true,"priority":10,"ttl":3600}`,
 	} {
-		push := ok[*SealedPush](t)(testSealer(t, true).Seal(payload, to, Placeholder{Title: "a", Body: "b"}, append(options, WithCarrier(carrier))...))
-		root := parse(push.Body, false)
+		options.Carrier = carrier
+		push := ok[*SealedPush](t)(testSealer(t, true).Seal(payload, to, Placeholder{Title: "a", Body: "b"}, options))
+		root := parse(push.Body)
 		data := map[Carrier]string{Expo: "body", OneSignal: "custom"}[carrier]
 		if carrier == OneSignal {
 			root.members["custom"] = member{nil, root.object("custom").members["a"].start, root.object("custom").members["a"].end}
@@ -348,28 +346,28 @@ func TestTheRequestOfACarrierHasWhatItsServiceTakes(t *testing.T) {
 			t.Errorf("%s: want %s, got %s", carrier, replaced.Replace(want), got)
 		}
 	}
-	quiet := ok[*SealedPush](t)(testSealer(t, true).Seal(`{"aps":{"alert":"x"}}`, to, Placeholder{Body: "b"}, WithCarrier(OneSignal), WithQuiet(), WithCollapseID("c")))
+	quiet := ok[*SealedPush](t)(testSealer(t, true).Seal(`{"aps":{"alert":"x"}}`, to, Placeholder{Body: "b"}, Options{Carrier: OneSignal, IsQuiet: true, CollapseID: "c"}))
 	request := quiet.Request()
 	if request["priority"] != 5 || request["ios_sound"] != "nil" || request["collapse_id"] != "c" || request["ios_badgeType"] != nil {
 		t.Errorf("got %v", request)
 	}
-	for what, option := range map[string]Option{"a title": WithCarrier(OneSignal), "a collapse id": WithCollapseID("c")} {
-		_, err := testSealer(t, true).Seal(plainPayload, to, plainPlaceholder, WithCarrier(Expo), option)
+	for what, options := range map[string]Options{"a title": {Carrier: OneSignal}, "a collapse id": {Carrier: Expo, CollapseID: "c"}} {
+		_, err := testSealer(t, true).Seal(plainPayload, to, plainPlaceholder, options)
 		wantCode(t, what, map[string]string{"a title": "invalidPlaceholder", "a collapse id": "invalidOption"}[what], err)
 	}
 	for id, code := range map[string]string{"": "", strings.Repeat("~", 64): "", strings.Repeat("~", 65): "invalidOption", "é": "invalidOption", "a\n": "invalidOption"} {
-		_, err := testSealer(t, true).Seal(plainPayload, to, plainPlaceholder, WithCollapseID(id))
+		_, err := testSealer(t, true).Seal(plainPayload, to, plainPlaceholder, Options{CollapseID: id})
 		wantCode(t, id, code, err)
 	}
-	_, err := testSealer(t, true).Seal(payload, to, plainPlaceholder, WithCarrier(Expo), WithExposed("thread-id"))
+	_, err := testSealer(t, true).Seal(payload, to, plainPlaceholder, Options{Carrier: Expo, Exposed: []string{"thread-id"}})
 	wantCode(t, "a thread through Expo", "notExposable", err)
-	_, err = testSealer(t, true).Seal(payload, to, plainPlaceholder, WithCarrier("fax"))
+	_, err = testSealer(t, true).Seal(payload, to, plainPlaceholder, Options{Carrier: "fax"})
 	wantCode(t, "an unknown carrier", "invalidOption", err)
 }
 
 func TestTheHeadersOfARequestToAPNs(t *testing.T) {
-	to := ok[*Recipient](t)(ReadRecipient(testRecord(t, "p256 psk")))
-	push := ok[*SealedPush](t)(testSealer(t, true).Seal(plainPayload, to, plainPlaceholder, WithQuiet(), WithCollapseID("c"), WithLifetime(time.Minute)))
+	to := ok[*Recipient](t)(ReadRecipient(RecordOf(t, "p256 psk")))
+	push := ok[*SealedPush](t)(testSealer(t, true).Seal(plainPayload, to, plainPlaceholder, Options{IsQuiet: true, CollapseID: "c", Lifetime: time.Minute}))
 	want := `{"apns-collapse-id":"c","apns-expiration":"1800000060","apns-priority":"5","apns-push-type":"alert","apns-topic":"com.example.app"}`
 	if got := string(write(push.Headers())); got != want {
 		t.Errorf("want %s, got %s", want, got)
@@ -377,20 +375,20 @@ func TestTheHeadersOfARequestToAPNs(t *testing.T) {
 }
 
 func TestNoSecretIsPrinted(t *testing.T) {
-	to := ok[*Recipient](t)(ReadRecipient(testRecord(t, "p256 psk")))
-	registration := ok[*Registration](t)(ReadRegistration(testRecord(t, "p256 psk")))
+	to := ok[*Recipient](t)(ReadRecipient(RecordOf(t, "p256 psk")))
+	registration := ok[*Registration](t)(ReadRegistration(RecordOf(t, "p256 psk")))
 	_, pending, err := testSealer(t, true).Challenge(registration, "push.example.com")
 	if err != nil {
 		t.Fatal(err)
 	}
 	blob := SealFile([]byte("file"))
 	signer := testSigner(t)
-	keys := ok[*Keyset](t)(ReadKeyset(testRecord(t, "p256 psk")))
-	plain := plainKeyset(t)
-	secrets := [][]byte{plain.keys.entries[0].key.secret, to.key().psk, signer.key().secret, unbase64(blob.reference().Key, 32, "key")}
+	keys := ok[*Keyset](t)(ReadKeyset(RecordOf(t, "p256 psk")))
+	watcher := watchedPlain(t)
+	secrets := [][]byte{watcher.Keyset().entries[0].key.secret, to.key().psk, signer.key().secret, unbase64(blob.reference().Key, 32, "key")}
 	for _, value := range []any{
-		to, *to, signer, *signer, registration, *registration, pending, *pending, blob, blob.Attachment("https://a", "image/png"), blob.Reference("https://a"),
-		testSealer(t, true), keys, *keys, struct{ r Registration }{*registration}, plain, *plain,
+		to, *to, signer, *signer, registration, pending, *pending, blob, blob.Attachment("https://a", "image/png"), blob.Reference("https://a"),
+		testSealer(t, true), keys, *keys, struct{ r Registration }{*registration}, watcher, watcher.Keyset(),
 	} {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%x", "%d", "%q"} {
 			text := fmt.Sprintf(verb, value)

@@ -35,7 +35,7 @@ func senderJWKs(testing.TB) (jwks []string) {
 	return jwks
 }
 
-func kidOf(jwk string) string { return parse([]byte(jwk), false).string("kid") }
+func kidOf(jwk string) string { return parse([]byte(jwk)).string("kid") }
 
 func (w *keysetWriter) line(at, what, members string) *keysetWriter {
 	if w.n == 0 {
@@ -50,7 +50,7 @@ func (w *keysetWriter) line(at, what, members string) *keysetWriter {
 
 // adding returns the change that adds a key which activates at a time.
 func (w *keysetWriter) adding(t testing.TB, jwk, activatesAt string) string {
-	k := readKey(parse([]byte(jwk), false), true)
+	k := readKey(parse([]byte(jwk)), true)
 	w.jwks = append(slices.Clone(w.jwks), jwk)
 	public := fmt.Sprintf(`{"kty":"OKP","crv":"Ed25519","x":"%s","alg":"Ed25519","kid":"%s"}`, base64Of(k.public), k.kid)
 	return fmt.Sprintf(`"%s":{"jwk":%s,"activatesAt":"%s"}`, k.kid, public, activatesAt)
@@ -91,7 +91,35 @@ func rotated(t testing.TB, w *keysetWriter, at string) *keysetWriter {
 	return next.line("2026-02-01T00:00:00Z", "rotated", `,"keys":{`+keys+`,"`+first+`":{"retiresAt":"`+at+`"}}`)
 }
 
-func plainKeyset(t testing.TB) *KeysetFile { return parseKeyset(created(t, "").plain(), nil, false) }
+// watchedPlain is a watcher of a keyset with one key.
+func watchedPlain(t testing.TB) *KeysetWatcher {
+	path := filepath.Join(t.TempDir(), "sender.keyset")
+	put(t, path, created(t, "").plain())
+	return watched(t, path, KeysetOptions{})
+}
+
+// watchOnce starts a watcher that doesn't look again.
+func watchOnce(t testing.TB, path string, options KeysetOptions) (*KeysetWatcher, error) {
+	options.Interval, options.Now = time.Hour, func() time.Time { return testNow }
+	return WatchKeyset(t.Context(), path, options)
+}
+
+// PutKeysets makes the folder Keys of README.md's test here, and kms-client, which unwraps the key of wrapped.keyset and rotated.keyset.
+func PutKeysets(t *testing.T) {
+	keysetKey, wrapped := random(32), created(t, `"kms"`)
+	locks := `[{"name":"kms","command":true,"key":"` + base64Of([]byte("wrapped")) + `"}]`
+	if err := os.Mkdir("Keys", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	put(t, "Keys/backend.keyset", created(t, "").plain())
+	put(t, "Keys/wrapped.keyset", wrapped.sealed(keysetKey, locks))
+	put(t, "Keys/rotated.keyset", rotated(t, wrapped, "2026-03-01T00:00:00Z").sealed(keysetKey, locks))
+	put(t, "key", keysetKey)
+	put(t, "kms-client", []byte("#!/bin/sh\ntest \"$1 $2\" = \"push unwrap\" && cat > /dev/null && cat key\n"))
+	if err := os.Chmod("kms-client", 0o700); err != nil {
+		t.Fatal(err)
+	}
+}
 
 // put replaces a file in one step.
 func put(t testing.TB, path string, data []byte) {
@@ -208,12 +236,12 @@ func TestTheRevocationOfTheLastKeyStopsSealingAtOnce(t *testing.T) {
 	w := watched(t, path, KeysetOptions{})
 	sealer := ok[*Sealer](t)(NewSealer(testTopic, w))
 	sealer.Now = func() time.Time { return testNow }
-	to := ok[*Recipient](t)(ReadRecipient(testRecord(t, "p256 psk")))
-	ok[*SealedPush](t)(sealer.Seal(plainPayload, to, plainPlaceholder))
+	to := ok[*Recipient](t)(ReadRecipient(RecordOf(t, "p256 psk")))
+	ok[*SealedPush](t)(sealer.Seal(plainPayload, to, plainPlaceholder, Options{}))
 	// The time of the revocation is to come.
 	put(t, path, first.line("2026-04-01T00:00:00Z", "revoked", `,"keys":{"`+kidOf(keys[0])+`":{"revokedAt":"2027-01-01T00:00:00Z"}}`).plain())
 	wantCode(t, "the reload", "", w.Reload(t.Context()))
-	_, err := sealer.Seal(plainPayload, to, plainPlaceholder)
+	_, err := sealer.Seal(plainPayload, to, plainPlaceholder, Options{})
 	wantCode(t, "a push after the revocation", "noKeySeals", err)
 }
 
@@ -252,34 +280,36 @@ cmp -s - "$1/wrapped" && test "$2" = unwrap && test -z "$PUSHCRYPT_PASSPHRASE" &
 			t.Fatal(err)
 		}
 	}
-	command := "'" + filepath.Join(folder, "kms") + "' '" + folder + "'"
+	command := []string{filepath.Join(folder, "kms"), folder}
 	paper := strings.Replace(paperLock, "PAPER", base64Of(make([]byte, 60)), 1)
 	kms := `{"name":"kms","command":true,"key":"` + base64Of([]byte("wrapped key")) + `"}`
 	locks := "[" + paper + "," + kms + "]"
 	w := created(t, `"kms","paper"`)
-	read := func(data []byte, command string) (*KeysetFile, error) {
+	read := func(data []byte, command []string) (*KeysetWatcher, error) {
 		put(t, path, data)
-		return ReadKeysetFile(t.Context(), path, KeysetOptions{Command: command})
+		return watchOnce(t, path, KeysetOptions{Command: command})
 	}
+	shell := func(script string) []string { return []string{"/bin/sh", "-c", script} }
 	sealed := w.sealed(keysetKey, locks)
-	signs(t, ok[*KeysetFile](t)(read(sealed, command)).Keyset(), keys[0])
+	signs(t, ok[*KeysetWatcher](t)(read(sealed, command)), keys[0])
 	signs(t, watched(t, path, KeysetOptions{Command: command}), keys[0])
 	for what, one := range map[string]struct {
-		code, command string
-		data          []byte
+		code    string
+		command []string
+		data    []byte
 	}{
-		"no command":                         {"secretNeeded", "", sealed},
+		"no command":                         {"secretNeeded", nil, sealed},
 		"keys in clear, and a command":       {"notEncrypted", command, w.plain()},
 		"a secret that no line shows":        {"otherSecrets", command, created(t, `"kms"`).sealed(keysetKey, locks)},
 		"a secret of the log that isn't one": {"otherSecrets", command, w.sealed(keysetKey, "["+kms+"]")},
 		"another keyset key":                 {"notAuthentic", command, w.sealed(random(32), locks)},
 		"a changed line":                     {"notAuthentic", command, bytes.Replace(sealed, []byte("alice"), []byte("alicf"), 1)},
 		"changed locks":                      {"notAuthentic", command, bytes.Replace(sealed, []byte(`"p":1`), []byte(`"p":2`), 1)},
-		"a command that fails":               {"wrapCommandFailed", "cat > /dev/null; exit 1;", sealed},
-		"a command that writes too little":   {"wrapCommandFailed", "echo", sealed},
-		"a command that writes too much":     {"wrapCommandFailed", "cat > /dev/null; head -c 33 /dev/zero #", sealed},
-		"a command that writes and fails":    {"wrapCommandFailed", "head -c 32 /dev/zero; exit 3;", sealed},
-		"a command that isn't there":         {"wrapCommandFailed", "/bin/no-such-program", sealed},
+		"a command that fails":               {"wrapCommandFailed", shell("cat > /dev/null; exit 1"), sealed},
+		"a command that writes too little":   {"wrapCommandFailed", []string{"echo"}, sealed},
+		"a command that writes too much":     {"wrapCommandFailed", shell("head -c 33 /dev/zero"), sealed},
+		"a command that writes and fails":    {"wrapCommandFailed", shell("head -c 32 /dev/zero; exit 3"), sealed},
+		"a command that isn't there":         {"wrapCommandFailed", []string{"/bin/no-such-program"}, sealed},
 	} {
 		_, err := read(one.data, one.command)
 		wantCode(t, what, one.code, err)
@@ -292,7 +322,7 @@ cmp -s - "$1/wrapped" && test "$2" = unwrap && test -z "$PUSHCRYPT_PASSPHRASE" &
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	put(t, path, sealed)
-	_, err = ReadKeysetFile(ctx, path, KeysetOptions{Command: "sleep 100 #"})
+	_, err = WatchKeyset(ctx, path, KeysetOptions{Command: []string{"sleep", "100"}})
 	wantCode(t, "a context that is done", "wrapCommandFailed", err)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("the cause is lost: %v", err)
@@ -307,7 +337,7 @@ func TestAKeysetFileThatOtherUsersCanOpenIsRefused(t *testing.T) {
 		if err := os.Chmod(path, mode); err != nil {
 			t.Fatal(err)
 		}
-		_, err := ReadKeysetFile(t.Context(), path, KeysetOptions{})
+		_, err := watchOnce(t, path, KeysetOptions{})
 		wantCode(t, mode.String(), code, err)
 	}
 	if err := os.Chmod(path, 0o600); err != nil {
@@ -317,15 +347,15 @@ func TestAKeysetFileThatOtherUsersCanOpenIsRefused(t *testing.T) {
 	if err := os.Symlink(path, link); err != nil {
 		t.Fatal(err)
 	}
-	_, err := ReadKeysetFile(t.Context(), link, KeysetOptions{})
+	_, err := watchOnce(t, link, KeysetOptions{})
 	wantCode(t, "a link", "", err)
-	_, err = ReadKeysetFile(t.Context(), path+".none", KeysetOptions{})
+	_, err = watchOnce(t, path+".none", KeysetOptions{})
 	wantCode(t, "no file", "notFound", err)
 	if isRoot {
 		if err := os.Chown(path, 12_345, -1); err != nil {
 			t.Fatal(err)
 		}
-		_, err = ReadKeysetFile(t.Context(), path, KeysetOptions{})
+		_, err = watchOnce(t, path, KeysetOptions{})
 		wantCode(t, "a file of another user", "foreignOwner", err)
 	}
 }
@@ -334,9 +364,9 @@ func TestTheRevocationOfAKeysetCountsAtOnce(t *testing.T) {
 	kid := kidOf(senderJWKs(t)[0])
 	w := created(t, "").line("2026-04-01T00:00:00Z", "revoked", `,"keys":{"`+kid+`":{"revokedAt":"2027-01-01T00:00:00Z"}}`)
 	file := parseKeyset(w.plain(), nil, false)
-	_, err := file.Keyset().SenderKeyAt(testNow)
+	_, err := file.keys.SenderKeyAt(testNow)
 	wantCode(t, "a revocation to come", "noKeySeals", err)
-	if file.Keyset().States(testNow)[kid] != "revoked" {
+	if file.keys.States(testNow)[kid] != "revoked" {
 		t.Error("the key isn't revoked")
 	}
 }

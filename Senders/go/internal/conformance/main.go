@@ -3,6 +3,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -27,8 +28,10 @@ type request struct {
 	Limit, Expires            *int
 	Expose, Retract           []string
 	Bare, Quiet, SelfTest     bool
-	Carrier, Campaign         *string
-	BadgeAdd, MinimumSuite    *int
+	Carrier                   pushcrypt.Carrier
+	Campaign                  *string
+	BadgeAdd                  int
+	MinimumSuite              *int
 	Attachments               []json.RawMessage
 	Offload                   json.RawMessage
 	As, Text, Record, Host    string
@@ -116,7 +119,7 @@ func run(asked *request) (members, error) {
 		if err != nil {
 			return nil, err
 		}
-		return members{"record": string(registration.Record()), "kid": registration.KeyID(), "suite": registration.Recipient().Suite()}, nil
+		return members{"record": string(registration.Record()), "kid": registration.KeyID(), "suite": registration.Suite()}, nil
 	case "change":
 		return change(asked)
 	case "receipt":
@@ -183,59 +186,54 @@ func seal(asked *request) (members, error) {
 	if err != nil {
 		return nil, err
 	}
-	push, err := sealer.Seal(asked.Payload, to, asked.Placeholder, options...)
+	push, err := sealer.Seal(asked.Payload, to, asked.Placeholder, options)
 	if err != nil {
 		return nil, err
 	}
 	return members{"payload": string(push.Body), "id": push.ID, "expiresAt": push.ExpiresAt.Unix()}, nil
 }
 
-func options(asked *request) ([]pushcrypt.Option, error) {
-	options := []pushcrypt.Option{pushcrypt.WithExposed(asked.Expose...), pushcrypt.WithRetracted(asked.Retract...)}
-	add := func(isGiven bool, option func() pushcrypt.Option) {
-		if isGiven {
-			options = append(options, option())
-		}
+// given is a member of the wire as an option of Go, where a zero is the default: the wire's zeros are refused as negative numbers.
+func given(member *int) int {
+	if member == nil {
+		return 0
 	}
-	var multiple int
+	return cmp.Or(*member, -1)
+}
+
+func options(asked *request) (options pushcrypt.Options, err error) {
+	options = pushcrypt.Options{
+		Limit: given(asked.Limit), Lifetime: time.Duration(given(asked.Expires)) * time.Second, MinimumSuite: given(asked.MinimumSuite),
+		Exposed: asked.Expose, Retracted: asked.Retract, IsQuiet: asked.Quiet, IsSelfTest: asked.SelfTest, AllowsBareSharedKey: asked.Bare,
+		Carrier: asked.Carrier, BadgeAdd: asked.BadgeAdd,
+	}
 	switch string(asked.Pad) {
 	case "":
 	case `"max"`:
-		options = append(options, pushcrypt.WithPadding(pushcrypt.PadToLimit))
+		options.Padding = pushcrypt.PadToLimit
 	case `"none"`:
-		options = append(options, pushcrypt.WithPadding(pushcrypt.NoPadding))
+		options.Padding = pushcrypt.NoPadding
 	default:
-		if err := json.Unmarshal(asked.Pad, &multiple); err != nil {
-			return nil, err
-		}
-		options = append(options, pushcrypt.WithPadding(multiple))
+		var multiple int
+		err = json.Unmarshal(asked.Pad, &multiple)
+		options.Padding = given(&multiple)
 	}
-	add(asked.Limit != nil, func() pushcrypt.Option { return pushcrypt.WithLimit(*asked.Limit) })
-	add(asked.Expires != nil, func() pushcrypt.Option { return pushcrypt.WithLifetime(time.Duration(*asked.Expires) * time.Second) })
-	add(asked.Carrier != nil, func() pushcrypt.Option { return pushcrypt.WithCarrier(pushcrypt.Carrier(*asked.Carrier)) })
-	add(asked.Campaign != nil, func() pushcrypt.Option { return pushcrypt.WithCampaign(*asked.Campaign) })
-	add(asked.BadgeAdd != nil, func() pushcrypt.Option { return pushcrypt.WithBadgeAdd(*asked.BadgeAdd) })
-	add(asked.MinimumSuite != nil, func() pushcrypt.Option { return pushcrypt.WithMinimumSuite(*asked.MinimumSuite) })
-	add(asked.Bare, pushcrypt.WithBareSharedKey)
-	add(asked.Quiet, pushcrypt.WithQuiet)
-	add(asked.SelfTest, pushcrypt.WithSelfTest)
-	var files []pushcrypt.Attachment
+	if asked.Campaign != nil {
+		options.Campaign = *asked.Campaign
+		if options.Campaign == "" {
+			err = errors.New("the campaign is empty")
+		}
+	}
 	for _, text := range asked.Attachments {
 		var file pushcrypt.Attachment
-		if err := reference(text, &file); err != nil {
-			return nil, err
-		}
-		files = append(files, file)
+		err = errors.Join(err, reference(text, &file))
+		options.Attachments = append(options.Attachments, file)
 	}
-	options = append(options, pushcrypt.WithAttachments(files...))
 	if len(asked.Offload) > 0 {
-		var payload pushcrypt.Reference
-		if err := reference(asked.Offload, &payload); err != nil {
-			return nil, err
-		}
-		options = append(options, pushcrypt.WithOffload(payload))
+		options.Offloaded = &pushcrypt.Reference{}
+		err = errors.Join(err, reference(asked.Offload, options.Offloaded))
 	}
-	return options, nil
+	return options, err
 }
 
 // reference reads a reference. In Go an empty text is one that isn't there, so the wire's empty texts are refused here.
