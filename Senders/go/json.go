@@ -123,18 +123,18 @@ func (r *reader) object(depth int) *object {
 }
 
 func (r *reader) string() (text string) {
-	start, isEscaped := r.at, false
+	start, end := r.at, r.at+1+bytes.IndexByte(r.text[r.at+1:], '"')
+	if bytes.IndexByte(r.text[start:end], '\\') < 0 {
+		r.at = end + 1
+		return string(r.text[start+1 : end])
+	}
 	for r.at++; r.text[r.at] != '"'; r.at++ {
 		if r.text[r.at] == '\\' {
-			isEscaped = true
 			r.at++
 		}
 	}
 	r.at++
 	quoted := r.text[start:r.at]
-	if !isEscaped {
-		return string(quoted[1 : len(quoted)-1])
-	}
 	for _, match := range escapeForm.FindAllSubmatchIndex(quoted, -1) {
 		require(match[2] < 0, "", "there is a lone surrogate in the string at byte %d", start)
 	}

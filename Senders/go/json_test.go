@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 )
 
@@ -139,7 +140,8 @@ func FuzzReaders(f *testing.F) {
 		codeOf(t, err)
 		_, err = SealPayload(text)
 		codeOf(t, err)
-		codeOf(t, new(PendingRegistration).UnmarshalJSON(text))
+		_, err = Confirm(text, text, time.Now())
+		codeOf(t, err)
 		codeOf(t, caught(func() { parseKeyset(text, func([]*object) []byte { return make([]byte, 32) }, false) }))
 	})
 }

@@ -4,14 +4,13 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
 
 var (
 	moments  = []string{"createdAt", "activatesAt", "retiresAt", "expiresAt", "revokedAt", "destroyedAt"}
-	timeForm = regexp.MustCompile(`^(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d):([0-5]\d|60)(?:\.\d+)?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))$`)
+	timeForm = regexp.MustCompile(`^(\d{4}-\d\d-\d\dT\d\d:\d\d:)(\d\d)(?:\.\d+)?(Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$`)
 )
 
 // The Unix times of 0000-01-01T00:00:00Z and 9999-12-31T23:59:59Z.
@@ -24,6 +23,27 @@ func (t times) has(moment string) bool { _, found := t[moment]; return found }
 
 func (t times) hasCome(moment string, now int64) bool { return t.has(moment) && t[moment] <= now }
 
+// at is before all times if there is no such moment.
+func (t times) at(moment string) int64 {
+	if t.has(moment) {
+		return t[moment]
+	}
+	return firstSecond - 1
+}
+
+// take reads the moments of an object. In a line of a log, null removes one, and the last two stay as they are.
+func (t times) take(from *object, isLine bool) {
+	for place, moment := range moments {
+		switch {
+		case !from.has(moment) || t.has(moment) && place > 3:
+		case isLine && from.get(moment) == nil:
+			delete(t, moment)
+		default:
+			t[moment] = from.time(moment)
+		}
+	}
+}
+
 // entry is one key with its times. In a log, the key is nil if it is shared.
 type entry struct {
 	key   *key
@@ -33,8 +53,7 @@ type entry struct {
 }
 
 func (e *entry) seals(now int64) bool {
-	hasEnded := e.times.has("destroyedAt") || e.times.hasCome("retiresAt", now) || e.times.hasCome("revokedAt", now)
-	return e.times.hasCome("activatesAt", now) && !hasEnded && !e.times.hasCome("expiresAt", now)
+	return e.state(now) == "retiring" && e.times.hasCome("activatesAt", now) && !e.times.hasCome("retiresAt", now)
 }
 
 // state is that of a key that isn't the primary.
@@ -52,24 +71,16 @@ func (e *entry) state(now int64) string {
 	return "pending"
 }
 
+// compare orders by (activatesAt, createdAt, kid bytes). A key without a time is before the others.
+func (e *entry) compare(other *entry) int {
+	created := cmp.Compare(e.times.at("createdAt"), other.times.at("createdAt"))
+	return cmp.Or(cmp.Compare(e.times.at("activatesAt"), other.times.at("activatesAt")), created, strings.Compare(e.key.kid, other.key.kid))
+}
+
 func (e *entry) recipient() *Recipient {
 	to := newRecipient(e.key)
 	require(!e.demandsPSK || e.key.psk != nil, "pskMissing", "key %s needs the psk of its registration record", e.key.kid)
 	return to
-}
-
-// age is (activatesAt, createdAt), of which the latter is before all times if there is none.
-func (e *entry) age() []int64 {
-	created, isKnown := e.times["createdAt"]
-	if !isKnown {
-		created = firstSecond - 1
-	}
-	return []int64{e.times["activatesAt"], created}
-}
-
-// compare orders by (activatesAt, createdAt, kid bytes).
-func (e *entry) compare(other *entry) int {
-	return cmp.Or(slices.Compare(e.age(), other.age()), strings.Compare(e.key.kid, other.key.kid))
 }
 
 // Keyset has keys of one kind with their times: a published JWK set, or the keys of a [KeysetWatcher] (PROTOCOL sections 3 and 9). It
@@ -109,7 +120,11 @@ func ReadKeyset(text []byte) (keys *Keyset, err error) {
 	}
 	member := root.object("pushcrypt")
 	for _, one := range entries {
-		one.take(member.object("keys").object(one.key.kid))
+		given := member.object("keys").object(one.key.kid)
+		one.times, one.demandsPSK = times{}, given.has("psk")
+		isRight := !one.demandsPSK || given.get("psk") == true && one.key.isPair()
+		require(isRight, "", "psk of key %s isn't true, or the key can't have one", one.key.kid)
+		one.times.take(given, false)
 	}
 	if member.has("updatedAt") {
 		updatedAt = member.time("updatedAt")
@@ -117,36 +132,19 @@ func ReadKeyset(text []byte) (keys *Keyset, err error) {
 	return newKeyset(kind, member.integer("seq", 0, maxInteger), updatedAt, entries), nil
 }
 
-// take reads the times of a key.
-func (e *entry) take(member *object) {
-	e.times, e.demandsPSK = times{}, member.has("psk")
-	isRight := !e.demandsPSK || member.get("psk") == true && e.key.isPair()
-	require(isRight, "", "psk of key %s isn't true, or the key can't have one", e.key.kid)
-	for _, moment := range moments {
-		if member.has(moment) {
-			e.times[moment] = member.time(moment)
-		}
-	}
-}
-
 // readTime returns the Unix seconds of a date-time of RFC 3339 of the years 0000 to 9999 in UTC. A leap second counts as the second
 // after it.
-func readTime(value any, name string) int64 {
+func readTime(value any, name string) (seconds int64) {
 	text, _ := value.(string)
-	match := timeForm.FindStringSubmatch(text)
+	match := timeForm.FindStringSubmatch(strings.ToUpper(text))
 	require(match != nil, "", "%s isn't a date-time of RFC 3339 with an offset", name)
-	minute, err := time.Parse("2006-01-02 15:04", match[1]+" "+match[2])
-	require(err == nil, "", "%s isn't a date with a time of day", name)
-	var parts [3]int64
-	for place, group := range []int{3, 5, 6} {
-		parts[place], _ = strconv.ParseInt(match[group], 10, 64)
+	found, err := time.Parse(time.RFC3339, match[1]+min(match[2], "59")+match[3])
+	require(err == nil && match[2] <= "60", "", "%s isn't a date with a time of day", name)
+	if seconds = found.Unix(); match[2] == "60" {
+		seconds++
 	}
-	found, offset := minute.Unix()+parts[0], 3_600*parts[1]+60*parts[2]
-	if match[4] == "+" {
-		offset = -offset
-	}
-	require(firstSecond <= found+offset && found+offset <= lastSecond, "", "%s isn't of the years 0000 to 9999", name)
-	return found + offset
+	require(firstSecond <= seconds && seconds <= lastSecond, "", "%s isn't of the years 0000 to 9999", name)
+	return seconds
 }
 
 // Sequence grows with every change of a published set. Store it for RequireSequence.
@@ -218,8 +216,9 @@ func (s *Keyset) RecipientAt(now time.Time, allowsLowerSuite bool) (to *Recipien
 	defer catch(&err, "malformed", "the set")
 	activates := func(one *entry) bool { return one.times.has("activatesAt") }
 	last := s.newest(activates)
-	isHigher := func(one *entry) bool { return activates(one) && rank(one.key.suite) > rank(last.key.suite) }
-	isLower := slices.ContainsFunc(s.entries, isHigher)
-	require(!isLower || allowsLowerSuite, "suiteTooLow", "the newest key of the set has a lower suite than an older one")
+	for _, one := range s.entries {
+		isLower := activates(one) && rank(last.key.suite) < rank(one.key.suite)
+		require(!isLower || allowsLowerSuite, "suiteTooLow", "the newest key of the set has a lower suite than an older one")
+	}
 	return s.required(now).recipient(), nil
 }

@@ -95,36 +95,19 @@ func (l *keysetLog) takeKey(kid string, change *object) {
 	known := l.keys[kid]
 	require(known == nil || !change.has("jwk") && !change.has("psk"), "misplaced", "key %s is known: it gets no jwk and no psk", kid)
 	if known == nil {
-		known = l.newKey(kid, change)
-		l.keys[kid] = known
-	}
-	for _, moment := range moments {
-		isFinal := (moment == "revokedAt" || moment == "destroyedAt") && known.times.has(moment)
-		switch {
-		case isFinal || !change.has(moment):
-		case change.get(moment) == nil:
-			delete(known.times, moment)
-		default:
-			known.times[moment] = change.time(moment)
+		known = &entry{times: times{}, demandsPSK: change.has("psk")}
+		if l.keys[kid] = known; change.has("jwk") {
+			known.key = readRecord(change.get("jwk"), false)
+			require(known.key.secret == nil && known.key.psk == nil, "", "the jwk of key %s has a secret", kid)
 		}
+		require(!l.revoked.has(kid), "misplaced", "key %s was revoked before it was added", kid)
+		require(!known.demandsPSK || l.kind == "recipient", "misplaced", "only a recipient's key has a psk")
+		require((known.key == nil) == (l.kind == "shared"), "misplaced", "key %s is new and has no jwk, or is shared and has one", kid)
+		require(known.key == nil || known.key.kind == l.kind, "wrongKind", "key %s isn't of the keyset's kind", kid)
+		require(known.key == nil || known.key.kid == kid, "kidMismatch", "the jwk of key %s is another key", kid)
 	}
-	if change.has("lost") {
-		known.isLost = change.get("lost") == true
-	}
-}
-
-func (l *keysetLog) newKey(kid string, change *object) *entry {
-	logged := &entry{times: times{}, demandsPSK: change.has("psk")}
-	if change.has("jwk") {
-		logged.key = readRecord(change.get("jwk"), false)
-		require(logged.key.secret == nil && logged.key.psk == nil, "", "the jwk of key %s has a secret", kid)
-	}
-	require(!l.revoked.has(kid), "misplaced", "key %s was revoked before it was added", kid)
-	require(!logged.demandsPSK || l.kind == "recipient", "misplaced", "only a recipient's key has a psk")
-	require((logged.key == nil) == (l.kind == "shared"), "misplaced", "key %s is new and has no jwk, or is shared and has one", kid)
-	require(logged.key == nil || logged.key.kind == l.kind, "wrongKind", "key %s isn't of the keyset's kind", kid)
-	require(logged.key == nil || logged.key.kid == kid, "kidMismatch", "the jwk of key %s is another key", kid)
-	return logged
+	known.times.take(change, true)
+	known.isLost = change.get("lost") == true || known.isLost && !change.has("lost")
 }
 
 func (l *keysetLog) takePublication(line *object, what string) {
@@ -150,25 +133,22 @@ type form func(value any) bool
 
 // shape is the form of an object, as a list of members: "name" or "name:form", with "?" behind the name if it is optional.
 func shape(members string) form {
-	fields, required := map[string]string{}, []string{}
-	for _, one := range strings.Fields(members) {
-		name, kind, hasForm := strings.Cut(one, ":")
-		name, isOptional := strings.CutSuffix(name, "?")
-		if !isOptional {
-			required = append(required, name)
-		}
-		if fields[name] = kind; !hasForm {
-			fields[name] = name
-		}
-	}
 	return func(value any) bool {
-		found := as[*object](value, "a value")
-		for _, name := range required {
-			require(found.has(name), "", "%s is missing", name)
+		found, known := as[*object](value, "a value"), 0
+		for _, one := range strings.Fields(members) {
+			name, kind, hasForm := strings.Cut(one, ":")
+			name, isOptional := strings.CutSuffix(name, "?")
+			if !hasForm {
+				kind = name
+			}
+			if !found.has(name) {
+				require(isOptional, "", "%s is missing", name)
+				continue
+			}
+			known++
+			require(forms[kind](found.get(name)), "", "%s has another form or range", name)
 		}
-		for name, one := range found.members {
-			require(fields[name] != "" && forms[fields[name]](one.value), "", "there is an unknown member, or one of another form or range")
-		}
+		require(known == len(found.members), "", "there is an unknown member")
 		return true
 	}
 }

@@ -68,20 +68,16 @@ func WatchKeyset(ctx context.Context, path string, options KeysetOptions) (*Keys
 	if err := w.read(ctx); err != nil {
 		return nil, err
 	}
-	go w.watch(ctx)
-	return w, nil
-}
-
-func (w *KeysetWatcher) watch(ctx context.Context) {
-	ticker := time.NewTicker(w.options.Interval)
-	defer ticker.Stop()
-	for ctx.Err() == nil {
-		select {
-		case <-ctx.Done():
-		case <-ticker.C:
-			w.Reload(ctx)
+	go func() {
+		for looks := time.Tick(options.Interval); ctx.Err() == nil; {
+			select {
+			case <-ctx.Done():
+			case <-looks:
+				w.Reload(ctx)
+			}
 		}
-	}
+	}()
+	return w, nil
 }
 
 // Reload reads the file now, for example after a signal, and returns why it isn't in use.
@@ -120,8 +116,8 @@ func (w *KeysetWatcher) read(ctx context.Context) (err error) {
 	file := parseKeyset(text, unlock, len(w.options.Command) > 0)
 	isLater := seen == nil || slices.Contains(file.log.points, *seen)
 	require(isLater, "olderThanHistory", "the keyset %s doesn't go on from a line that was seen before", file.log.id)
+	// If the key in use is revoked, nothing is sealed rather than with this key.
 	if used == nil || !file.revokes(used.keys.primary(now)) {
-		// If the key in use is revoked, nothing is sealed rather than with this key.
 		file.keys.required(now)
 	}
 	file.isPipe = isPipe

@@ -45,8 +45,13 @@ type Options struct {
 	Retracted []string
 	// IsQuiet asks the app to show nothing, if it may, and IsSelfTest its extension for a receipt that it works.
 	IsQuiet, IsSelfTest bool
-	// BadgeAdd changes the app's badge by a number of -999 to 999.
-	BadgeAdd int
+	// Badge changes the app's badge.
+	Badge *Badge
+}
+
+// Badge adds a number of -999 to 999 to the app's badge.
+type Badge struct {
+	Add int `json:"add"`
 }
 
 var collapseForm = regexp.MustCompile(`^[ -~]{1,64}$`)
@@ -68,7 +73,7 @@ func (o Options) check(bound binding) Options {
 	require(o.AllowsBareSharedKey || !to.isMaster(), "deviceMissing",
 		"everyone who has the shared key %s could open the push: seal to Recipient.ForDevice, or set AllowsBareSharedKey", to.kid)
 	require(rank(to.suite) >= rank(o.MinimumSuite), "suiteTooLow", "key %s has suite %d, and %d is required", to.kid, to.suite, o.MinimumSuite)
-	instructs := len(o.Retracted) > 0 || o.IsQuiet || o.BadgeAdd != 0 || slices.ContainsFunc(o.Attachments, isAvatar)
+	instructs := len(o.Retracted) > 0 || o.IsQuiet || o.Badge != nil || slices.ContainsFunc(o.Attachments, isAvatar)
 	require(bound.signer != nil || to.provesSender() || !instructs, "notAuthenticated",
 		"everyone can seal to key %s, so its device ignores instructions and avatars: sign the push, or use a record with a psk", to.kid)
 	return o
@@ -76,30 +81,27 @@ func (o Options) check(bound binding) Options {
 
 // header is the member pushcrypt of a message (PROTOCOL sections 5 to 7 and 11).
 type header struct {
-	ID          string         `json:"id"`
-	IssuedAt    int64          `json:"iat"`
-	ExpiresAt   int64          `json:"exp"`
-	Attachments []Attachment   `json:"attachments,omitempty"`
-	Offload     *Reference     `json:"offload,omitempty"`
-	Test        bool           `json:"test,omitempty"`
-	Retract     []string       `json:"retract,omitempty"`
-	Quiet       bool           `json:"quiet,omitempty"`
-	Badge       map[string]int `json:"badge,omitempty"`
+	ID          string       `json:"id"`
+	IssuedAt    int64        `json:"iat"`
+	ExpiresAt   int64        `json:"exp"`
+	Attachments []Attachment `json:"attachments,omitempty"`
+	Offload     *Reference   `json:"offload,omitempty"`
+	Test        bool         `json:"test,omitempty"`
+	Retract     []string     `json:"retract,omitempty"`
+	Quiet       bool         `json:"quiet,omitempty"`
+	Badge       *Badge       `json:"badge,omitempty"`
 }
 
 func isAvatar(file Attachment) bool { return file.Use != "" }
 
 // header returns the header of a push to a key at a time.
 func (o Options) header(to *key, now time.Time) header {
-	made := header{base64Of(random(idSize)), now.Unix(), now.Unix() + int64(o.Lifetime/time.Second), o.Attachments, o.Offloaded, o.IsSelfTest, o.Retracted, o.IsQuiet, nil}
+	made := header{base64Of(random(idSize)), now.Unix(), now.Unix() + int64(o.Lifetime/time.Second), o.Attachments, o.Offloaded, o.IsSelfTest, o.Retracted, o.IsQuiet, o.Badge}
 	if o.Campaign != "" {
 		made.ID = messageID(o.Campaign, to)
 	}
-	if o.BadgeAdd != 0 {
-		made.Badge = map[string]int{"add": o.BadgeAdd}
-	}
 	require(made.IssuedAt >= 0 && made.ExpiresAt <= maxInteger, "", "the clock's time can't be represented")
-	require(-999 <= o.BadgeAdd && o.BadgeAdd <= 999, "", "the number for the badge isn't -999 to 999")
+	require(o.Badge == nil || -999 <= o.Badge.Add && o.Badge.Add <= 999, "", "the number for the badge isn't -999 to 999")
 	require(len(o.Attachments) <= 8 && len(o.Retracted) <= 16, "", "there are more than 8 attachments, or 16 ids to retract")
 	for place, file := range o.Attachments {
 		file.check()
@@ -158,24 +160,25 @@ func (o Options) exposed(aps *object) (members []byte) {
 	return members
 }
 
-func isExposable(name string, value any) bool {
-	switch name {
-	case "badge":
-		return isInteger(value, 0, maxInteger)
-	case "category", "filter-criteria", "target-content-id", "thread-id":
-		return isString(value)
-	case "content-available":
-		return isInteger(value, 1, 1)
-	case "interruption-level":
-		return isOneOf(value, "passive", "active", "time-sensitive", "critical")
-	case "relevance-score":
-		return isNumber(value, -math.MaxFloat64, math.MaxFloat64)
-	case "sound":
+// exposable has the forms of the members that have one (PROTOCOL section 2, "Exposed members").
+var exposable = map[string]form{
+	"badge": integerIn(0, maxInteger), "content-available": integerIn(1, 1), "relevance-score": isFinite,
+	"category": isString, "filter-criteria": isString, "target-content-id": isString, "thread-id": isString,
+	"interruption-level": matching(`^(passive|active|time-sensitive|critical)$`),
+	"sound": func(value any) bool {
 		sound, isObject := value.(*object)
 		return isString(value) || isObject && !slices.ContainsFunc(sound.names(), func(one string) bool {
 			part := sound.get(one)
 			return !(one == "critical" && isInteger(part, 0, 1) || one == "name" && isString(part) || one == "volume" && isNumber(part, 0, 1))
 		})
-	}
-	return isString(value) || value == true || value == false || isNumber(value, -math.MaxFloat64, math.MaxFloat64)
+	},
 }
+
+func isExposable(name string, value any) bool {
+	if fits, hasForm := exposable[name]; hasForm {
+		return fits(value)
+	}
+	return isString(value) || value == true || value == false || isFinite(value)
+}
+
+func isFinite(value any) bool { return isNumber(value, -math.MaxFloat64, math.MaxFloat64) }

@@ -43,7 +43,10 @@ func ReadReceipt(body []byte) (receipt *Receipt, err error) {
 }
 
 func readReceipt(root *object) *Receipt {
-	r := &Receipt{ID: root.string("id"), Failure: root.string("outcome"), Time: time.Unix(root.integer("time", 0, maxInteger), 0)}
+	r := &Receipt{
+		ID: root.string("id"), Failure: root.string("outcome"), Time: time.Unix(root.integer("time", 0, maxInteger), 0),
+		IsSuppressed: root.has("suppressed"), IsSelfTest: root.has("test"),
+	}
 	require(classForm.MatchString(r.Failure), "", "outcome is no class")
 	if r.Failure == "opened" {
 		r.Failure = ""
@@ -60,10 +63,8 @@ func readReceipt(root *object) *Receipt {
 			*field = base64Of(root.bytes(name, 8))
 		}
 	}
-	for name, field := range map[string]*bool{"suppressed": &r.IsSuppressed, "test": &r.IsSelfTest} {
-		*field = root.has(name)
-		require(!*field || root.get(name) == true, "", "%s isn't true", name)
-	}
+	isTrue := (!r.IsSuppressed || root.get("suppressed") == true) && (!r.IsSelfTest || root.get("test") == true)
+	require(isTrue, "", "suppressed or test isn't true")
 	return r
 }
 
@@ -91,12 +92,13 @@ func parseForm(text string) *object {
 		value, valueErr := url.QueryUnescape(strings.ReplaceAll(value, "=", "%"))
 		isRight := isPair && name != "" && nameErr == nil && valueErr == nil && utf8.ValidString(name+value) && !form.has(name)
 		require(isRight, "", "it is neither JSON nor a form with each field once, in UTF-8")
-		form.members[name] = member{value: value}
-		switch {
-		case name == "time":
+		switch name {
+		case "time":
 			form.members[name] = member{value: number(value)}
-		case value == "true" && (name == "suppressed" || name == "test"):
-			form.members[name] = member{value: true}
+		case "suppressed", "test":
+			form.members[name] = member{value: value == "true"}
+		default:
+			form.members[name] = member{value: value}
 		}
 	}
 	return form

@@ -64,7 +64,7 @@ func TestAChallengeIsMadeOrRefusedWithTheCodeOfTheVectors(t *testing.T) {
 			return
 		}
 		sealer := testSealer(t, true)
-		text, pending, err := sealer.Challenge(registration, one.string("host"))
+		text, pending, id, err := sealer.Challenge(registration, one.string("host"))
 		wantCode(t, "challenge", want, err)
 		if err != nil {
 			return
@@ -73,12 +73,11 @@ func TestAChallengeIsMadeOrRefusedWithTheCodeOfTheVectors(t *testing.T) {
 		bound := binding{to, testSigner(t).key(), testTopic, true}
 		nonce := ok[[]byte](t)(bound.open(challenge.bytes("sealed", 0)))
 		code := possessionCode(nonce, one.string("host"), challenge.string("registration"), registration.Record())
-		answer := write(map[string]string{"registration": pending.ID, "answer": base64Of(code)})
-		var stored PendingRegistration
-		if err := json.Unmarshal(ok[[]byte](t)(json.Marshal(pending)), &stored); err != nil {
-			t.Fatal(err)
+		answer := write(map[string]string{"registration": id, "answer": base64Of(code)})
+		if got := ok[string](t)(AnsweredID(answer)); got != id {
+			t.Errorf("want %s, got %s", id, got)
 		}
-		confirmed := ok[*Registration](t)(stored.Confirm(answer, sealer.Now()))
+		confirmed := ok[*Registration](t)(Confirm(pending, answer, sealer.Now()))
 		if string(confirmed.Record()) != one.string("record") {
 			t.Error("another record")
 		}
@@ -92,38 +91,46 @@ func TestAnswersAreConfirmedOrRefusedAsTheVectorsSay(t *testing.T) {
 	file := vectors(t, "possession-v1.json")
 	made := file.object("pending")
 	record := []byte(made.string("record"))
-	registration := ok[*Registration](t)(ReadRegistration(record))
-	pending := &PendingRegistration{made.string("registration"), registration, made.bytes("codeDigest", 32), made.integer("challengedAt", 0, maxInteger)}
-	code := possessionCode(made.bytes("nonce", 32), made.string("host"), pending.ID, record)
-	wantBytes(t, "codeDigest", pending.codeDigest, digest(code))
+	stored := map[string]any{"version": 1, "kid": kidOf(string(record)), "hasPSK": true, "record": string(record)}
+	pending := write(map[string]any{"version": 1, "id": made.string("registration"), "registration": stored,
+		"codeDigest": made.string("codeDigest"), "challengedAt": made.integer("challengedAt", 0, maxInteger)})
+	code := possessionCode(made.bytes("nonce", 32), made.string("host"), made.string("registration"), record)
+	wantBytes(t, "codeDigest", made.bytes("codeDigest", 32), digest(code))
 	each(t, file, "answers", func(t *testing.T, one *object) {
-		confirmed, err := pending.Confirm([]byte(one.string("answer")), time.Unix(one.integer("at", 0, maxInteger), 0))
+		confirmed, err := Confirm(pending, []byte(one.string("answer")), time.Unix(one.integer("at", 0, maxInteger), 0))
 		want, _ := one.get("failure").(string)
 		wantCode(t, "answer", want, err)
-		if err == nil && confirmed != registration {
+		if err == nil && string(confirmed.Record()) != string(record) {
 			t.Error("another registration")
 		}
 	})
 }
 
 func TestAPendingRegistrationWhoseRecordWasChangedIsRefused(t *testing.T) {
-	registration := ok[*Registration](t)(ReadRegistration(RecordOf(t, "p256 psk")))
+	registration, sealer := ok[*Registration](t)(ReadRegistration(RecordOf(t, "p256 psk"))), testSealer(t, true)
 	other := ok[*Registration](t)(ReadRegistration(RecordOf(t, "p256")))
-	pending := &PendingRegistration{"id", registration, make([]byte, 32), 1}
-	members := map[string]any{}
-	if err := json.Unmarshal(ok[[]byte](t)(json.Marshal(pending)), &members); err != nil {
+	_, pending, id, err := sealer.Challenge(registration, "push.example.com")
+	if err != nil {
 		t.Fatal(err)
 	}
+	members := map[string]any{}
+	if err := json.Unmarshal(pending, &members); err != nil {
+		t.Fatal(err)
+	}
+	confirm := func() error {
+		_, err := Confirm(write(members), write(map[string]string{"registration": id, "answer": base64Of(make([]byte, 32))}), sealer.Now())
+		return err
+	}
+	wantCode(t, "the wrong answer", "possessionNotProven", confirm())
 	stored := members["registration"].(map[string]any)
 	stored["record"] = string(other.Record())
-	wantCode(t, "a record without psk", "pskMissing", new(PendingRegistration).UnmarshalJSON(write(members)))
-	stored["hasPSK"] = false
-	wantCode(t, "another kid or the same without psk", map[bool]string{true: "", false: "malformed"}[other.KeyID() == registration.KeyID()],
-		new(PendingRegistration).UnmarshalJSON(write(members)))
+	wantCode(t, "a record without psk", "pskMissing", confirm())
+	stored["hasPSK"], stored["kid"] = false, other.KeyID()
+	wantCode(t, "another record, whole", "possessionNotProven", confirm())
 	stored["kid"] = "AAAAAAAAAAA"
-	wantCode(t, "another kid", "malformed", new(PendingRegistration).UnmarshalJSON(write(members)))
+	wantCode(t, "another kid", "malformed", confirm())
 	members["version"] = 2
-	wantCode(t, "another version", "malformed", new(PendingRegistration).UnmarshalJSON(write(members)))
+	wantCode(t, "another version", "malformed", confirm())
 }
 
 func TestTheNameOfAPushInReceiptsIsThatOfItsID(t *testing.T) {

@@ -70,7 +70,7 @@ func (s *Sealer) Seal(payload any, to *Recipient, placeholder Placeholder, optio
 	defer catch(&err, "invalidOption", "the options")
 	options = options.check(bound)
 	inner := must(readPayload(payload))
-	require(options.BadgeAdd == 0 || !inner.aps.has("badge"), "invalidPayload", "the payload sets the badge, and BadgeAdd adds to it")
+	require(options.Badge == nil || !inner.aps.has("badge"), "invalidPayload", "the payload sets the badge, and an option adds to it")
 	return sealing{bound, options, options.header(bound.to, now), placeholder.alert()}.push(inner), nil
 }
 

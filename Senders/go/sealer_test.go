@@ -37,7 +37,7 @@ func optionsOf(t *testing.T, one *object) (options Options) {
 		case "retract":
 			options.Retracted = texts()
 		case "badgeAdd":
-			options.BadgeAdd = integer()
+			options.Badge = &Badge{integer()}
 		case "quiet":
 			options.IsQuiet = true
 		case "minimumSuite":
@@ -377,17 +377,13 @@ func TestTheHeadersOfARequestToAPNs(t *testing.T) {
 func TestNoSecretIsPrinted(t *testing.T) {
 	to := ok[*Recipient](t)(ReadRecipient(RecordOf(t, "p256 psk")))
 	registration := ok[*Registration](t)(ReadRegistration(RecordOf(t, "p256 psk")))
-	_, pending, err := testSealer(t, true).Challenge(registration, "push.example.com")
-	if err != nil {
-		t.Fatal(err)
-	}
 	blob := SealFile([]byte("file"))
 	signer := testSigner(t)
 	keys := ok[*Keyset](t)(ReadKeyset(RecordOf(t, "p256 psk")))
 	watcher := watchedPlain(t)
 	secrets := [][]byte{watcher.Keyset().entries[0].key.secret, to.key().psk, signer.key().secret, unbase64(blob.reference().Key, 32, "key")}
 	for _, value := range []any{
-		to, *to, signer, *signer, registration, pending, *pending, blob, blob.Attachment("https://a", "image/png"), blob.Reference("https://a"),
+		to, *to, signer, *signer, registration, blob, blob.Attachment("https://a", "image/png"), blob.Reference("https://a"),
 		testSealer(t, true), keys, *keys, struct{ r Registration }{*registration}, watcher, watcher.Keyset(),
 	} {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%x", "%d", "%q"} {

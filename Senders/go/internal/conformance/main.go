@@ -30,14 +30,14 @@ type request struct {
 	Bare, Quiet, SelfTest     bool
 	Carrier                   pushcrypt.Carrier
 	Campaign                  *string
-	BadgeAdd                  int
+	BadgeAdd                  *int
 	MinimumSuite              *int
 	Attachments               []json.RawMessage
 	Offload                   json.RawMessage
 	As, Text, Record, Host    string
 	Requiring                 []string
 	Answer, Body              string
-	Pending                   *pushcrypt.PendingRegistration
+	Pending                   json.RawMessage
 	Upload                    row
 	Stored                    []row
 	Proven, AllowsLowerSuite  bool
@@ -115,7 +115,7 @@ func run(asked *request) (members, error) {
 	case "challenge":
 		return challenge(asked)
 	case "confirm":
-		registration, err := asked.Pending.Confirm([]byte(asked.Answer), now(asked))
+		registration, err := pushcrypt.Confirm(asked.Pending, []byte(asked.Answer), now(asked))
 		if err != nil {
 			return nil, err
 		}
@@ -205,7 +205,10 @@ func options(asked *request) (options pushcrypt.Options, err error) {
 	options = pushcrypt.Options{
 		Limit: given(asked.Limit), Lifetime: time.Duration(given(asked.Expires)) * time.Second, MinimumSuite: given(asked.MinimumSuite),
 		Exposed: asked.Expose, Retracted: asked.Retract, IsQuiet: asked.Quiet, IsSelfTest: asked.SelfTest, AllowsBareSharedKey: asked.Bare,
-		Carrier: asked.Carrier, BadgeAdd: asked.BadgeAdd,
+		Carrier: asked.Carrier,
+	}
+	if asked.BadgeAdd != nil {
+		options.Badge = &pushcrypt.Badge{Add: *asked.BadgeAdd}
 	}
 	switch string(asked.Pad) {
 	case "":
@@ -319,11 +322,11 @@ func challenge(asked *request) (members, error) {
 	if err != nil {
 		return nil, err
 	}
-	challenge, pending, err := sealer.Challenge(upload, asked.Host)
+	challenge, pending, _, err := sealer.Challenge(upload, asked.Host)
 	if err != nil {
 		return nil, err
 	}
-	return members{"challenge": string(challenge), "pending": pending}, nil
+	return members{"challenge": string(challenge), "pending": json.RawMessage(pending)}, nil
 }
 
 func (r row) read() (pushcrypt.Row, error) {
