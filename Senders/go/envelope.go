@@ -1,6 +1,11 @@
 package pushcrypt
 
-import "crypto/ed25519"
+import (
+	"crypto/ecdh"
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/binary"
+)
 
 // binding has what a sealed message is bound to (PROTOCOL section 4). The signer is nil if the message is unsigned.
 type binding struct {
@@ -58,4 +63,47 @@ func encrypt(to *key, sharedSecret, info, plaintext []byte) []byte {
 	}
 	aead, nonce := to.schedule(sharedSecret, info, to.psk, pskID)
 	return gcm(aead).Seal(nil, nonce, plaintext, nil)
+}
+
+// The sender's side of HPKE (RFC 9180), modes base and psk, with the KDF HKDF-SHA256. Comments name the RFC's sections.
+
+const hkdfSHA256 = 0x0001
+
+func suiteID(id string, algorithms ...uint16) []byte {
+	return must(binary.Append([]byte(id), binary.BigEndian, algorithms))
+}
+
+// labeledExtract is 4. Extract(salt, concat("HPKE-v1", suite_id, label, ikm)).
+func labeledExtract(suite, salt []byte, label string, ikm []byte) []byte {
+	return mac(salt, []byte("HPKE-v1"), suite, []byte(label), ikm)
+}
+
+// labeledExpand is 4. Expand(prk, concat(I2OSP(L, 2), "HPKE-v1", suite_id, label, info), L).
+func labeledExpand(suite, prk []byte, label string, info []byte, size int) []byte {
+	return expand(prk, join([]byte{0, byte(size)}, []byte("HPKE-v1"), suite, []byte(label), info), size)
+}
+
+// encapsulate returns the shared secret and enc, of fresh random numbers.
+func (k *key) encapsulate() (secret, enc []byte) {
+	if k.keyType == xwing {
+		return k.encapsulateXWing()
+	}
+	return k.encap(must(k.dh.Curve().GenerateKey(rand.Reader)))
+}
+
+// encap is 4.1. Encap(pkR). With an ephemeral key that isn't fresh, two messages would have one key and nonce.
+func (k *key) encap(ephemeral *ecdh.PrivateKey) (secret, enc []byte) {
+	enc = ephemeral.PublicKey().Bytes()
+	// 7.1.4. The platform refuses a secret of zeros.
+	dh, suite := must(ephemeral.ECDH(k.dh)), suiteID("KEM", k.kemID)
+	prk := labeledExtract(suite, nil, "eae_prk", dh)
+	return labeledExpand(suite, prk, "shared_secret", join(enc, k.public), hashSize), enc
+}
+
+// schedule is 5.1. KeySchedule(mode, shared_secret, info, psk, psk_id): mode 1 with a psk, and 0 without one.
+func (k *key) schedule(sharedSecret, info, psk, pskID []byte) (aead, nonce []byte) {
+	suite, mode := suiteID("HPKE", k.kemID, hkdfSHA256, k.aeadID), []byte{byte(min(len(psk), 1))}
+	context := join(mode, labeledExtract(suite, nil, "psk_id_hash", pskID), labeledExtract(suite, nil, "info_hash", info))
+	secret := labeledExtract(suite, sharedSecret, "secret", psk)
+	return labeledExpand(suite, secret, "key", context, k.keySize), labeledExpand(suite, secret, "base_nonce", context, nonceSize)
 }

@@ -2,6 +2,7 @@ package pushcrypt
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/hmac"
 	"fmt"
 	"maps"
@@ -49,18 +50,11 @@ func parseKeyset(data []byte, unlock func(locks []*object) []byte, hasSecret boo
 
 // inRow adds the row to a refusal.
 func inRow(row int, read func()) {
-	err := recoded(read)
-	if refused, isRefused := err.(*Error); isRefused {
-		refused.Row, refused.Reason = row, fmt.Sprintf("row %d: %s", row, refused.Reason)
-		panic(refused)
-	}
-}
-
-// recoded returns what is refused, with the code malformed if it has none.
-func recoded(read func()) (err error) {
-	defer catch(&err, "malformed", "it")
+	defer adjust(func(refused *Error) {
+		refused.Code, refused.Row = cmp.Or(refused.Code, "malformed"), row
+		refused.Reason = fmt.Sprintf("row %d: %s", row, refused.Reason)
+	})
 	read()
-	return nil
 }
 
 // openSealed decrypts the keys, which authenticate the rows.
@@ -128,11 +122,13 @@ func (k *key) publicHalf(psk []byte) *key {
 }
 
 // readRecord reads a key record without members that key records don't have. Of its codes, only kidMismatch is one of a log.
-func readRecord(jwk any, isChecked bool) (k *key) {
-	if refused, isRefused := recoded(func() { k = readKey(jwk, isChecked) }).(*Error); isRefused {
-		require(refused.Code == "kidMismatch" && !isChecked, "", "%s", refused.Reason)
-		panic(refused)
-	}
+func readRecord(jwk any, isChecked bool) *key {
+	defer adjust(func(refused *Error) {
+		if refused.Code != "kidMismatch" || isChecked {
+			refused.Code = ""
+		}
+	})
+	k := readKey(jwk, isChecked)
 	for name := range jwk.(*object).members {
 		require(slices.Contains(strings.Fields(k.members), name), "", "the JWK of key %s has a member that key records don't have", k.kid)
 	}
