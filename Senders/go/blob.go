@@ -110,11 +110,6 @@ func (b *SealedBlob) Reference(url string) Reference {
 	return reference
 }
 
-// Attachment returns the reference to a file at its https address, with its MIME type.
-func (b *SealedBlob) Attachment(url, mimeType string) Attachment {
-	return Attachment{Reference: b.Reference(url), Type: mimeType}
-}
-
 // offloaded returns the push of a payload that doesn't fit, if an option allows it. The message keeps the members of aps but the
 // alert, which is the placeholder.
 func (s sealing) offloaded(inner payload, tooLarge *Error) *SealedPush {

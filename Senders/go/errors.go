@@ -46,17 +46,6 @@ func catch(err *error, code, what string) {
 	}
 }
 
-// adjust is deferred. It changes what was refused.
-func adjust(change func(refused *Error)) {
-	found := recover()
-	if refused, isRefusal := found.(*Error); isRefusal {
-		change(refused)
-	}
-	if found != nil {
-		panic(found)
-	}
-}
-
 // must returns the result of a call that fails only if the platform's cryptography does, or with a refusal of this package.
 func must[T any](value T, err error) T {
 	if err == nil {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -19,6 +18,8 @@ var (
 	// escapeForm matches each escape of a string. It has a group if that is a lone surrogate.
 	escapeForm = regexp.MustCompile(`\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)`)
 )
+
+var literals = map[string]any{"null": nil, "true": true, "false": false}
 
 // number is the text of a number. The values of strict JSON (PROTOCOL section 2) are nil, bool, string, number, []any and *object.
 type number string
@@ -58,14 +59,6 @@ func parse(text []byte) *object {
 	return root
 }
 
-// parseCompact refuses white space outside of strings.
-func parseCompact(text []byte) *object {
-	var compact bytes.Buffer
-	root := parse(text)
-	require(json.Compact(&compact, text) == nil && compact.Len() == len(text), "", "it has white space outside of strings")
-	return root
-}
-
 // next moves to the next value or bracket. In JSON, only white space, a comma or a colon is before one.
 func (r *reader) next() byte {
 	for strings.IndexByte(" \t\r\n,:", r.text[r.at]) >= 0 {
@@ -96,14 +89,11 @@ func (r *reader) value(depth int) any {
 	for strings.IndexByte(" \t\r\n,]}", r.text[r.at]) < 0 {
 		r.at++
 	}
-	switch text := string(r.text[start:r.at]); text {
-	case "null":
-		return nil
-	case "true", "false":
-		return text == "true"
-	default:
-		return number(text)
+	text := string(r.text[start:r.at])
+	if literal, isLiteral := literals[text]; isLiteral {
+		return literal
 	}
+	return number(text)
 }
 
 func (r *reader) object(depth int) *object {
@@ -156,13 +146,6 @@ func isInteger(value any, lowest, highest int64) bool {
 	return err == nil && integerForm.MatchString(string(text)) && lowest <= found && found <= highest
 }
 
-// isNumber says whether it is a number in the range that a double has.
-func isNumber(value any, lowest, highest float64) bool {
-	text, _ := value.(number)
-	found, err := strconv.ParseFloat(string(text), 64)
-	return err == nil && lowest <= found && found <= highest
-}
-
 func isString(value any) bool { _, ok := value.(string); return ok }
 
 func isOneOf(value any, texts ...string) bool {
@@ -175,15 +158,6 @@ func (o *object) object(name string) *object         { return as[*object](o.get(
 func (o *object) string(name string) string          { return as[string](o.get(name), name) }
 func (o *object) bytes(name string, size int) []byte { return unbase64(o.get(name), size, name) }
 func (o *object) time(name string) int64             { return readTime(o.get(name), name) }
-func (o *object) names() []string                    { return slices.Collect(maps.Keys(o.members)) }
-
-// membersOf returns none if there is no such object.
-func (o *object) membersOf(name string) map[string]member {
-	if found, isThere := o.get(name).(*object); isThere {
-		return found.members
-	}
-	return nil
-}
 
 // raw returns the text of a member's value.
 func (o *object) raw(name string) []byte { return o.text[o.members[name].start:o.members[name].end] }
@@ -191,12 +165,6 @@ func (o *object) raw(name string) []byte { return o.text[o.members[name].start:o
 func (o *object) integer(name string, lowest, highest int64) int64 {
 	require(isInteger(o.get(name), lowest, highest), "", "%s isn't an integer of %d to %d", name, lowest, highest)
 	return must(strconv.ParseInt(string(o.get(name).(number)), 10, 64))
-}
-
-func (o *object) list(name string, fewest, most int) []any {
-	found := as[[]any](o.get(name), name)
-	require(fewest <= len(found) && len(found) <= most, "", "%s hasn't %d to %d elements", name, fewest, most)
-	return found
 }
 
 // write returns compact JSON, in which characters beyond ASCII stay as they are.

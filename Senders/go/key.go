@@ -83,10 +83,10 @@ func readKey(value any, isChecked bool) *key {
 	for _, name := range k.hashed {
 		parts, hashed = append(parts, jwk.bytes(name, k.partSize)...), append(hashed, jwk.string(name))
 	}
-	switch k.keyType {
-	case p256:
-		k.public = append([]byte{4}, parts...)
-	case x25519, xwing, signing, publisher:
+	if k.keyType == p256 {
+		parts = append([]byte{4}, parts...)
+	}
+	if k.keyType != shared {
 		k.public = parts
 	}
 	if jwk.has(k.keyType.secret) {

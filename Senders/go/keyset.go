@@ -222,3 +222,9 @@ func (s *Keyset) RecipientAt(now time.Time, allowsLowerSuite bool) (to *Recipien
 	}
 	return s.required(now).recipient(), nil
 }
+
+func (o *object) list(name string, fewest, most int) []any {
+	found := as[[]any](o.get(name), name)
+	require(fewest <= len(found) && len(found) <= most, "", "%s hasn't %d to %d elements", name, fewest, most)
+	return found
+}

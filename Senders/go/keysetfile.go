@@ -57,6 +57,17 @@ func inRow(row int, read func()) {
 	read()
 }
 
+// adjust is deferred. It changes what was refused.
+func adjust(change func(refused *Error)) {
+	found := recover()
+	if refused, isRefusal := found.(*Error); isRefusal {
+		change(refused)
+	}
+	if found != nil {
+		panic(found)
+	}
+}
+
 // openSealed decrypts the keys, which authenticate the rows.
 func (f *keysetFile) openSealed(last *object, history []byte, unlock func([]*object) []byte) *object {
 	shape("v:any mac:hash sealed:object")(last)

@@ -1,6 +1,8 @@
 package pushcrypt
 
 import (
+	"bytes"
+	"encoding/json"
 	"regexp"
 	"slices"
 	"strconv"
@@ -65,13 +67,13 @@ func (l *keysetLog) add(row []byte) {
 		l.id, l.kind = line.string("id"), line.string("kind")
 		require(l.id[0] != '-', "", "id begins with -")
 	}
-	publishes := line.has("publication") || len(line.membersOf("epochs")) > 0
+	publishes := line.has("publication") || len(membersOf(line.get("epochs"))) > 0
 	require(l.kind == "sender" || !publishes, "misplaced", "a keyset of kind %s publishes no sets", l.kind)
 	require(l.kind != "publisher" || !line.has("policy"), "misplaced", "a keyset of publishers has no policy")
-	for kid, change := range line.membersOf("keys") {
+	for kid, change := range membersOf(line.get("keys")) {
 		l.takeKey(kid, change.value.(*object))
 	}
-	for kid, moment := range line.membersOf("revoked") {
+	for kid, moment := range membersOf(line.get("revoked")) {
 		require(l.keys[kid] == nil, "misplaced", "the log has key %s of revoked", kid)
 		if !l.revoked.has(kid) {
 			l.revoked[kid] = readTime(moment.value, kid)
@@ -111,7 +113,7 @@ func (l *keysetLog) takeKey(kid string, change *object) {
 }
 
 func (l *keysetLog) takePublication(line *object, what string) {
-	for epoch, keyset := range line.membersOf("epochs") {
+	for epoch, keyset := range membersOf(line.get("epochs")) {
 		l.epochs[epoch] = keyset.value != nil
 	}
 	isSigned := line.has("epoch")
@@ -260,4 +262,20 @@ func durationOf(value any) (seconds int64) {
 		return -1
 	}
 	return seconds
+}
+
+// parseCompact refuses white space outside of strings.
+func parseCompact(text []byte) *object {
+	var compact bytes.Buffer
+	root := parse(text)
+	require(json.Compact(&compact, text) == nil && compact.Len() == len(text), "", "it has white space outside of strings")
+	return root
+}
+
+// membersOf returns none if it isn't an object.
+func membersOf(value any) map[string]member {
+	if found, isObject := value.(*object); isObject {
+		return found.members
+	}
+	return nil
 }

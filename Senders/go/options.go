@@ -5,6 +5,7 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -166,12 +167,16 @@ var exposable = map[string]form{
 	"category": isString, "filter-criteria": isString, "target-content-id": isString, "thread-id": isString,
 	"interruption-level": matching(`^(passive|active|time-sensitive|critical)$`),
 	"sound": func(value any) bool {
-		sound, isObject := value.(*object)
-		return isString(value) || isObject && !slices.ContainsFunc(sound.names(), func(one string) bool {
-			part := sound.get(one)
-			return !(one == "critical" && isInteger(part, 0, 1) || one == "name" && isString(part) || one == "volume" && isNumber(part, 0, 1))
-		})
+		_, isRight := value.(*object)
+		for name, part := range membersOf(value) {
+			isRight = isRight && soundForms[name] != nil && soundForms[name](part.value)
+		}
+		return isRight || isString(value)
 	},
+}
+
+var soundForms = map[string]form{
+	"critical": integerIn(0, 1), "name": isString, "volume": func(value any) bool { return isNumber(value, 0, 1) },
 }
 
 func isExposable(name string, value any) bool {
@@ -182,3 +187,10 @@ func isExposable(name string, value any) bool {
 }
 
 func isFinite(value any) bool { return isNumber(value, -math.MaxFloat64, math.MaxFloat64) }
+
+// isNumber says whether it is a number in the range that a double has.
+func isNumber(value any, lowest, highest float64) bool {
+	text, _ := value.(number)
+	found, err := strconv.ParseFloat(string(text), 64)
+	return err == nil && lowest <= found && found <= highest
+}

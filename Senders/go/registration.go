@@ -50,19 +50,14 @@ type Row struct {
 	Account, DeviceToken, Environment string
 }
 
-// Change is what an upload changes in the table.
-type Change struct {
-	IsWritten bool     // The upload differs from the row of its key, or is new.
-	Removed   []string // The ids of the keys whose rows are removed.
-}
-
 // Storing decides what to do with the upload of a signed-in account. Read the rows with its key or device token, decide, and write in
 // one transaction. isProven says that the device has answered a challenge for the record, and allowsLowerSuite that it is known to
-// have lost the suite of its key. Errors: conflict, otherAccount, suiteTooLow.
-func (upload Row) Storing(rows []Row, isProven, allowsLowerSuite bool) (change *Change, err error) {
+// have lost the suite of its key. isWritten says that the upload differs from the row of its key, or is new, and removed has the ids of
+// the keys whose rows are removed. Errors: conflict, otherAccount, suiteTooLow.
+func (upload Row) Storing(rows []Row, isProven, allowsLowerSuite bool) (isWritten bool, removed []string, err error) {
 	defer catch(&err, "malformed", "the upload")
 	kid, own := upload.Registration.KeyID(), upload.Registration.key()
-	change = &Change{IsWritten: true}
+	isWritten = true
 	for _, row := range rows {
 		stored, moved := row.Registration.key(), row
 		if stored.kid == kid {
@@ -70,15 +65,15 @@ func (upload Row) Storing(rows []Row, isProven, allowsLowerSuite bool) (change *
 			require(stored.equal(own), "conflict", "another key with the id %s is stored; it is never replaced", kid)
 			require(isProven || row.Account == upload.Account, "otherAccount", "key %s belongs to another account", kid)
 			moved.Registration = upload.Registration
-			change.IsWritten = moved != upload || !bytes.Equal(row.Registration.record(), upload.Registration.record())
+			isWritten = moved != upload || !bytes.Equal(row.Registration.record(), upload.Registration.record())
 		} else if row.DeviceToken == upload.DeviceToken {
 			// The row of another account doesn't count: its user could keep the device's next user from registering.
 			isLower := row.Account == upload.Account && rank(own.suite) < rank(stored.suite)
 			require(!isLower || allowsLowerSuite, "suiteTooLow", "%s would replace a key of a higher suite", kid)
-			change.Removed = append(change.Removed, stored.kid)
+			removed = append(removed, stored.kid)
 		}
 	}
-	return change, nil
+	return isWritten, removed, nil
 }
 
 // Challenge returns the JSON by which the device of an uploaded record proves that it has the private key (PROTOCOL section 13), and the

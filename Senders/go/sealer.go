@@ -45,15 +45,16 @@ func NewUnsignedSealer(topic string) (sealer *Sealer, err error) {
 }
 
 // bind returns what a message at a time is bound to.
-func (s *Sealer) bind(to *Recipient, now time.Time, isChallenge bool) (binding, error) {
+func (s *Sealer) bind(to *Recipient, now time.Time, isChallenge bool) (bound binding, err error) {
+	bound = binding{to.key(), nil, s.topic, isChallenge}
 	if s.signer == nil {
-		return binding{to.key(), nil, s.topic, isChallenge}, nil
+		return bound, nil
 	}
 	signer, err := s.signer.SenderKeyAt(now)
-	if err != nil {
-		return binding{}, err
+	if err == nil {
+		bound.signer = signer.key()
 	}
-	return binding{to.key(), signer.key(), s.topic, isChallenge}, nil
+	return bound, err
 }
 
 // Seal encrypts a payload: the bytes or the text of a JSON object with aps, which stay byte for byte, or a value that encoding/json

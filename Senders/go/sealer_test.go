@@ -37,7 +37,7 @@ func optionsOf(t *testing.T, one *object) (options Options) {
 		case "retract":
 			options.Retracted = texts()
 		case "badgeAdd":
-			options.Badge = &Badge{integer()}
+			options.Badge = &Badge{int(one.integer(name, -maxInteger, maxInteger))}
 		case "quiet":
 			options.IsQuiet = true
 		case "minimumSuite":
@@ -169,7 +169,7 @@ func TestAReferenceIsCheckedBeforeItIsSealed(t *testing.T) {
 		_, err := testSealer(t, true).Seal(plainPayload, to, plainPlaceholder, Options{Attachments: files})
 		return err
 	}
-	good := SealFile(nil).Attachment("https://a/b?c=%2f", "image/png")
+	good := Attachment{Reference: SealFile(nil).Reference("https://a/b?c=%2f"), Type: "image/png"}
 	host := strings.Repeat("a", 253)
 	for url, code := range map[string]string{
 		"https://a": "", "https://a.b:65535/": "", "https://" + host: "", "https://a/" + strings.Repeat("b", 2_038): "", "https://[::1]/": "invalidOption",
@@ -383,7 +383,7 @@ func TestNoSecretIsPrinted(t *testing.T) {
 	watcher := watchedPlain(t)
 	secrets := [][]byte{watcher.Keyset().entries[0].key.secret, to.key().psk, signer.key().secret, unbase64(blob.reference().Key, 32, "key")}
 	for _, value := range []any{
-		to, *to, signer, *signer, registration, blob, blob.Attachment("https://a", "image/png"), blob.Reference("https://a"),
+		to, *to, signer, *signer, registration, blob, Attachment{Reference: blob.Reference("https://a"), Type: "image/png"}, blob.Reference("https://a"),
 		testSealer(t, true), keys, *keys, struct{ r Registration }{*registration}, watcher, watcher.Keyset(),
 	} {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%x", "%d", "%q"} {

@@ -7,11 +7,13 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -369,4 +371,38 @@ func TestTheRevocationOfAKeysetCountsAtOnce(t *testing.T) {
 	if file.keys.States(testNow)[kid] != "revoked" {
 		t.Error("the key isn't revoked")
 	}
+}
+
+func TestAWrapCommandEndsWithItsChildProcesses(t *testing.T) {
+	folder := t.TempDir()
+	path, pipe := filepath.Join(folder, "sender.keyset"), filepath.Join(folder, "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	put(t, path, created(t, `"kms"`).sealed(random(32), `[{"name":"kms","command":true,"key":"AAAA"}]`))
+	command := []string{"/bin/sh", "-c", "(sleep 30; echo late) > '" + pipe + "' & wait"}
+	ctx, cancel := context.WithCancel(t.Context())
+	refusal := make(chan error)
+	go func() {
+		_, err := WatchKeyset(ctx, path, KeysetOptions{Command: command})
+		refusal <- err
+	}()
+	// The pipe opens when the child process has it, and ends with it.
+	child := ok[*os.File](t)(os.Open(pipe))
+	cancel()
+	if text := ok[[]byte](t)(io.ReadAll(child)); len(text) > 0 {
+		t.Errorf("the child process wrote %q", text)
+	}
+	wantCode(t, "a command that was ended", "wrapCommandFailed", <-refusal)
+}
+
+func TestAPipeIsReadOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	go os.WriteFile(path, created(t, "").plain(), 0o600)
+	w := watched(t, path, KeysetOptions{})
+	wantCode(t, "a second look", "", w.Reload(t.Context()))
+	signs(t, w, senderJWKs(t)[0])
 }

@@ -344,11 +344,11 @@ func change(asked *request) (members, error) {
 	if err != nil {
 		return nil, err
 	}
-	made, err := upload.Storing(stored, asked.Proven, asked.AllowsLowerSuite)
+	isWritten, removed, err := upload.Storing(stored, asked.Proven, asked.AllowsLowerSuite)
 	if err != nil {
 		return nil, err
 	}
-	return members{"write": made.IsWritten, "remove": append([]string{}, made.Removed...)}, nil
+	return members{"write": isWritten, "remove": append([]string{}, removed...)}, nil
 }
 
 func receipt(asked *request) (members, error) {
