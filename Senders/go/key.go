@@ -3,7 +3,6 @@ package pushcrypt
 import (
 	"crypto/ecdh"
 	"crypto/ed25519"
-	"crypto/hmac"
 	"crypto/mlkem"
 	"fmt"
 	"slices"
@@ -108,11 +107,6 @@ func readKey(value any, isChecked bool) *key {
 
 // provesSender says whether only one who has a secret can seal to the key (section 11).
 func (k *key) provesSender() bool { return k.psk != nil || k.keyType == shared }
-
-// equal compares whole keys, in a time that doesn't depend on the secrets.
-func (k *key) equal(other *key) bool {
-	return k.keyType == other.keyType && k.device == other.device && hmac.Equal(join(k.public, k.secret, k.psk), join(other.public, other.secret, other.psk))
-}
 
 // hidden holds a secret. fmt prints a function as its address, with every verb; it follows pointers with a verb that doesn't fit.
 type hidden[T any] func() T

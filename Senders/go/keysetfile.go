@@ -132,6 +132,11 @@ func (k *key) publicHalf(psk []byte) *key {
 	return &half
 }
 
+// equal compares whole keys, in a time that doesn't depend on the secrets.
+func (k *key) equal(other *key) bool {
+	return k.keyType == other.keyType && k.device == other.device && hmac.Equal(join(k.public, k.secret, k.psk), join(other.public, other.secret, other.psk))
+}
+
 // readRecord reads a key record without members that key records don't have. Of its codes, only kidMismatch is one of a log.
 func readRecord(jwk any, isChecked bool) *key {
 	defer adjust(func(refused *Error) {

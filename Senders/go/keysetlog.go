@@ -85,11 +85,10 @@ func (l *keysetLog) add(row []byte) {
 	l.takePublication(line, what)
 	l.head, l.at = Point{n, base64Of(digest(row))}, at
 	l.points = append(l.points, l.head)
-	if line.has("over") {
-		for _, one := range line.list("over", 1, maxKeyset) {
-			abandoned := one.(*object)
-			l.points = append(l.points, Point{abandoned.integer("n", 1, 1<<52), abandoned.string("hash")})
-		}
+	over, _ := line.get("over").([]any)
+	for _, one := range over {
+		abandoned := one.(*object)
+		l.points = append(l.points, Point{abandoned.integer("n", 1, 1<<52), abandoned.string("hash")})
 	}
 }
 

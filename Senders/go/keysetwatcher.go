@@ -23,7 +23,8 @@ const wrapTimeout = 2 * time.Minute
 // KeysetOptions say how [WatchKeyset] reads a keyset's file.
 type KeysetOptions struct {
 	// Command is a program with its arguments, which unwraps the keyset key (docs/keyset-log.md, "The wrap command"). It gets one more
-	// argument, unwrap, and runs without a shell. The keys then authenticate the file. It is empty for keys in clear.
+	// argument, unwrap, and runs without a shell and without a terminal, at most two minutes. The keys then authenticate the file. It is
+	// empty for keys in clear.
 	Command []string
 	// Seen is a point of the log that was seen before: another keyset and an older log are refused.
 	Seen *Point
@@ -186,14 +187,14 @@ func keysetKey(ctx context.Context, command []string, locks []*object) []byte {
 	panic(&Error{Code: "wrapCommandFailed", Reason: "the command didn't write the 32 bytes of a key, or its exit status isn't 0", cause: failure})
 }
 
-// unwrap runs the command. It is killed after two minutes, with its child processes.
+// unwrap runs the command in a session of its own, so that it is killed with its child processes.
 func unwrap(ctx context.Context, command []string, wrapped []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, wrapTimeout)
 	defer cancel()
 	process := exec.CommandContext(ctx, command[0], append(slices.Clone(command[1:]), "unwrap")...)
 	process.Env = slices.DeleteFunc(os.Environ(), func(one string) bool { return strings.HasPrefix(one, "PUSHCRYPT_PASSPHRASE=") })
 	process.Stdin, process.Stderr, process.WaitDelay = bytes.NewReader(wrapped), os.Stderr, time.Second
-	process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	process.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	process.Cancel = func() error { return syscall.Kill(-process.Process.Pid, syscall.SIGKILL) }
 	return process.Output()
 }

@@ -179,6 +179,7 @@ var soundForms = map[string]form{
 	"critical": integerIn(0, 1), "name": isString, "volume": func(value any) bool { return isNumber(value, 0, 1) },
 }
 
+// isExposable also allows a string, a number or a boolean of any other name.
 func isExposable(name string, value any) bool {
 	if fits, hasForm := exposable[name]; hasForm {
 		return fits(value)
