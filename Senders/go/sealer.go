@@ -110,8 +110,8 @@ func (s sealing) frame(inner payload) (head, tail []byte) {
 		end = `","skid":"` + s.signer.kid + `"}`
 	}
 	start, end = s.Carrier.place(start, end)
-	aps := join([]byte(`{"aps":{"alert":`), s.alert, []byte(`,"mutable-content":1`), s.exposed(inner.aps))
-	return join(aps, []byte("},"), []byte(start)), []byte(end + "}")
+	members := s.exposed(inner.aps)
+	return join([]byte(`{"aps":{"alert":`), s.alert, []byte(`,"mutable-content":1`), members, []byte("},"+start)), []byte(end + "}")
 }
 
 // SealedPush is a sealed payload, and what a request says beside it.
