@@ -112,7 +112,7 @@ func (b *SealedBlob) Reference(url string) Reference {
 
 // offloaded returns the push of a payload that doesn't fit, if an option allows it. The message keeps the members of aps but the
 // alert, which is the placeholder.
-func (s sealing) offloaded(inner payload, tooLarge *Error) *SealedPush {
+func (s *sealing) offloaded(inner payload, tooLarge *Error) *SealedPush {
 	if s.Offload == nil || s.Offloaded != nil {
 		panic(tooLarge)
 	}

@@ -27,7 +27,7 @@ func random(size int) []byte {
 
 // lp16 is the length of a text in bytes as an unsigned 16-bit integer, and the text.
 func lp16(text string) []byte {
-	return append(binary.BigEndian.AppendUint16(nil, uint16(len(text))), text...)
+	return append(binary.BigEndian.AppendUint16(make([]byte, 0, 2+len(text)), uint16(len(text))), text...)
 }
 
 // label is the beginning of what is hashed or signed, with the zero byte behind it.

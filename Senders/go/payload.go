@@ -94,10 +94,11 @@ type Placeholder struct {
 // alert returns the JSON of the outer alert.
 func (p Placeholder) alert() []byte {
 	texts := []string{p.Title, p.Subtitle, p.Body, p.TitleLocKey, p.SubtitleLocKey, p.LocKey, p.LaunchImage}
-	for _, text := range slices.Concat(texts, p.TitleLocArgs, p.SubtitleLocArgs, p.LocArgs) {
-		require(utf8.ValidString(text), "invalidPlaceholder", "the placeholder isn't UTF-8")
+	for _, part := range [][]string{texts, p.TitleLocArgs, p.SubtitleLocArgs, p.LocArgs} {
+		isWrong := func(text string) bool { return !utf8.ValidString(text) }
+		require(!slices.ContainsFunc(part, isWrong), "invalidPlaceholder", "the placeholder isn't UTF-8")
 	}
 	isSeen := isVisible(p.Title) || isVisible(p.Subtitle) || isVisible(p.Body) || isVisible(p.TitleLocKey) || isVisible(p.LocKey)
 	require(isSeen, "invalidPlaceholder", "it has no text that a person can see, so iOS wouldn't run the app's extension")
-	return write(p)
+	return write(&p)
 }

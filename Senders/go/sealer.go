@@ -72,7 +72,8 @@ func (s *Sealer) Seal(payload any, to *Recipient, placeholder Placeholder, optio
 	options = options.check(bound)
 	inner := must(readPayload(payload))
 	require(options.Badge == nil || !inner.aps.has("badge"), "invalidPayload", "the payload sets the badge, and an option adds to it")
-	return sealing{bound, options, options.header(bound.to, now), placeholder.alert()}.push(inner), nil
+	made := sealing{bound, options, options.header(bound.to, now), placeholder.alert()}
+	return made.push(inner), nil
 }
 
 // sealing is one push whose options were checked.
@@ -83,9 +84,9 @@ type sealing struct {
 	alert  []byte
 }
 
-func (s sealing) push(inner payload) *SealedPush {
+func (s *sealing) push(inner payload) *SealedPush {
 	head, tail := s.frame(inner)
-	message := inner.message(write(s.header))
+	message := inner.message(write(&s.header))
 	// A message may have ⌊3 (l − f) / 4⌋ − header − 16 − (64 if signed) bytes. A shift rounds towards minus infinity.
 	capacity := 3*(s.Limit-len(head)-len(tail))>>2 - s.overhead()
 	if len(message) > capacity {
@@ -103,7 +104,7 @@ func (s sealing) push(inner payload) *SealedPush {
 }
 
 // frame returns the outer payload before and behind the characters of sealed.
-func (s sealing) frame(inner payload) (head, tail []byte) {
+func (s *sealing) frame(inner payload) (head, tail []byte) {
 	s.Carrier.check(s.alert, s.Exposed, inner.aps)
 	start, end := `{"v":1,"kid":"`+s.to.kid+`","sealed":"`, `"}`
 	if s.signer != nil {
