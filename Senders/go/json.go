@@ -37,9 +37,10 @@ type member struct {
 	start, end int
 }
 
-// reader is at a byte of a text, behind a number of values.
+// reader is at a byte of a text, behind a number of values. The strings that it reads are parts of text.
 type reader struct {
-	text       []byte
+	bytes      []byte
+	text       string
 	at, values int
 }
 
@@ -52,7 +53,7 @@ func parse(text []byte) *object {
 		errors.As(json.Unmarshal(text, new(any)), &wrong)
 		require(false, "", "it isn't JSON at byte %d", wrong.Offset)
 	}
-	r := &reader{text: text}
+	r := &reader{bytes: text, text: string(text)}
 	require(r.next() == '{', "", "it isn't an object")
 	root := r.value(1).(*object)
 	root.values = r.values
@@ -89,7 +90,7 @@ func (r *reader) value(depth int) any {
 	for strings.IndexByte(" \t\r\n,]}", r.text[r.at]) < 0 {
 		r.at++
 	}
-	text := string(r.text[start:r.at])
+	text := r.text[start:r.at]
 	if literal, isLiteral := literals[text]; isLiteral {
 		return literal
 	}
@@ -97,7 +98,7 @@ func (r *reader) value(depth int) any {
 }
 
 func (r *reader) object(depth int) *object {
-	found := &object{text: r.text, members: map[string]member{}}
+	found := &object{text: r.bytes, members: map[string]member{}}
 	for r.next() != '}' {
 		name := r.string()
 		if found.has(name) {
@@ -113,10 +114,10 @@ func (r *reader) object(depth int) *object {
 }
 
 func (r *reader) string() (text string) {
-	start, end := r.at, r.at+1+bytes.IndexByte(r.text[r.at+1:], '"')
-	if bytes.IndexByte(r.text[start:end], '\\') < 0 {
+	start, end := r.at, r.at+1+strings.IndexByte(r.text[r.at+1:], '"')
+	if strings.IndexByte(r.text[start:end], '\\') < 0 {
 		r.at = end + 1
-		return string(r.text[start+1 : end])
+		return r.text[start+1 : end]
 	}
 	for r.at++; r.text[r.at] != '"'; r.at++ {
 		if r.text[r.at] == '\\' {
@@ -125,10 +126,10 @@ func (r *reader) string() (text string) {
 	}
 	r.at++
 	quoted := r.text[start:r.at]
-	for _, match := range escapeForm.FindAllSubmatchIndex(quoted, -1) {
+	for _, match := range escapeForm.FindAllStringSubmatchIndex(quoted, -1) {
 		require(match[2] < 0, "", "there is a lone surrogate in the string at byte %d", start)
 	}
-	require(json.Unmarshal(quoted, &text) == nil, "", "there is no string at byte %d", start)
+	require(json.Unmarshal([]byte(quoted), &text) == nil, "", "there is no string at byte %d", start)
 	return text
 }
 

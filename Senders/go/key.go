@@ -105,9 +105,6 @@ func readKey(value any, isChecked bool) *key {
 	return k
 }
 
-// provesSender says whether only one who has a secret can seal to the key (section 11).
-func (k *key) provesSender() bool { return k.psk != nil || k.keyType == shared }
-
 // hidden holds a secret. fmt prints a function as its address, with every verb; it follows pointers with a verb that doesn't fit.
 type hidden[T any] func() T
 

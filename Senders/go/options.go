@@ -80,6 +80,9 @@ func (o Options) check(bound binding) Options {
 	return o
 }
 
+// provesSender says whether only one who has a secret can seal to the key (PROTOCOL section 11).
+func (k *key) provesSender() bool { return k.psk != nil || k.keyType == shared }
+
 // header is the member pushcrypt of a message (PROTOCOL sections 5 to 7 and 11).
 type header struct {
 	ID          string       `json:"id"`
