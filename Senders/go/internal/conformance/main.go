@@ -68,6 +68,8 @@ func answered(line []byte) string {
 	answer := members{}
 	if err == nil {
 		answer, err = run(&asked)
+	} else if asked.Op == "set" { // whose stored is an object
+		err = errUnsupported
 	}
 	var refused *pushcrypt.Error
 	switch {
