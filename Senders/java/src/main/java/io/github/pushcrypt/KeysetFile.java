@@ -59,7 +59,7 @@ public final class KeysetFile {
         Flaw.unless(log.points.contains(seen), "olderThanHistory", log.id + " doesn't go on from its line " + seen.n() + ", which was seen before");
         return this;
     }
-    boolean isRevoked(String kid) { return log.keys.containsKey(kid) && log.keys.get(kid).times().containsKey("revokedAt"); }
+    boolean isRevoked(String kid) { return log.isRevoked(kid); }
     static KeysetFile parse(byte[] data, List<String> command) {
         int[] row = {0};
         try {

@@ -109,6 +109,8 @@ final class KeysetLog {
         Flaw.unless(validity > 0 && validity <= LONGEST_VALIDITY, "validUntil isn't within 90 days after issuedAt");
         issuedAt = issued;
     }
+    /** Whether a line revokes the key, also one of a log that a restoration abandons. */
+    boolean isRevoked(String kid) { return revoked.containsKey(kid) || keys.containsKey(kid) && keys.get(kid).times.containsKey("revokedAt"); }
     /** A key of the log with its material and times. Of a recipient's key only the public half is kept. */
     Keyset.Entry entry(Key key) {
         Map<String, Long> times = new HashMap<>(keys.get(key.kid()).times);

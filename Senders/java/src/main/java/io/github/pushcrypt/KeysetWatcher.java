@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.*;
 import java.time.*;
 import java.util.*;
+import java.util.concurrent.*;
 
 /**
  * The keyset of a running sender: it loads a rotated file without a restart. Give one with sender keys to a {@link Sealer}; of one with
@@ -17,7 +18,12 @@ public final class KeysetWatcher implements Sealer.Signer, AutoCloseable {
     private final Path path;
     private final List<String> command;
     private final InstantSource clock;
-    private final Timer timer = new Timer("pushcrypt-keyset", true);
+    // It counts time by nanoTime: a timer of the wall clock would rest for hours after that is set back.
+    private final ScheduledExecutorService looks = new ScheduledThreadPoolExecutor(1, task -> {
+        Thread thread = new Thread(task, "pushcrypt-keyset");
+        thread.setDaemon(true);
+        return thread;
+    });
     private volatile KeysetFile used;
     private volatile PushCryptException refusal;
     private Object stamp;
@@ -32,9 +38,13 @@ public final class KeysetWatcher implements Sealer.Signer, AutoCloseable {
         stamp = stamp();
         used = KeysetFile.read(path, this.command);
         used.keyset().required(clock.instant());
-        timer.schedule(new TimerTask() {
-            @Override public void run() { reloadIfChanged(); }
-        }, interval.toMillis(), interval.toMillis());
+        looks.scheduleWithFixedDelay(() -> {
+            try {
+                look(false);
+            } catch (Throwable e) {
+                // What isn't caught here would end the looks. It can only be the logger's.
+            }
+        }, interval.toMillis(), interval.toMillis(), TimeUnit.MILLISECONDS);
     }
     private Object stamp() {
         try {
@@ -43,24 +53,26 @@ public final class KeysetWatcher implements Sealer.Signer, AutoCloseable {
             return new Object();
         }
     }
-    private synchronized void reloadIfChanged() {
-        if (!stamp().equals(stamp)) reload();
-    }
     /** Reads the file at once, and returns whether it is in use. */
-    public synchronized boolean reload() {
-        stamp = stamp();
+    public boolean reload() { return look(true); }
+    private synchronized boolean look(boolean isForced) {
         try {
+            Object found = stamp();
+            if (!isForced && found.equals(stamp)) return refusal == null;
+            stamp = found;
             KeysetFile read = KeysetFile.read(path, command).requireAfter(used.head());
             Instant now = clock.instant();
-            if (used.keyset().primary(now).filter(entry -> read.isRevoked(entry.key().kid())).isEmpty()) read.keyset().required(now);
+            // Without a key nothing is signed: right only if the one in use was revoked, or there is none.
+            if (used.keyset().primary(now).filter(entry -> !read.isRevoked(entry.key().kid())).isPresent()) read.keyset().required(now);
             used = read;
             refusal = null;
-        } catch (RuntimeException e) {
-            boolean isKnown = refusal != null && refusal.getMessage().equals(e.getMessage());
+        } catch (Throwable e) {
+            PushCryptException known = refusal;
             refusal = e instanceof PushCryptException why ? why : new PushCryptException("inputOutput", "the keyset can't be read", Map.of(), e);
-            if (!isKnown) LOGGER.log(System.Logger.Level.ERROR, "keyset rejected; keeping the previous one: " + refusal.getMessage());
             // A later check of the same file can succeed.
             if (List.of("wrapCommandFailed", "inputOutput", "noKeySeals").contains(refusal.code())) stamp = null;
+            boolean isKnown = known != null && known.getMessage().equals(refusal.getMessage());
+            if (!isKnown) LOGGER.log(System.Logger.Level.ERROR, "keyset rejected; keeping the previous one: " + refusal.getMessage());
         }
         return refusal == null;
     }
@@ -71,5 +83,5 @@ public final class KeysetWatcher implements Sealer.Signer, AutoCloseable {
     @Override public SenderKey keyAt(Instant time) { return used.keyset().keyAt(time); }
     /** The key to seal to at a time. Throws what {@link Keyset#recipientAt} throws. */
     public Recipient recipientAt(Instant time) { return used.keyset().recipientAt(time, false); }
-    @Override public void close() { timer.cancel(); }
+    @Override public void close() { looks.shutdown(); }
 }

@@ -72,6 +72,8 @@ final class WatcherTests {
         }
         KeysetWriter.write(file, new KeysetWriter(after).line("2026-05-02T00:00:00Z", "revoked", "keys", Map.of(next.kid(), Map.of("revokedAt", "2026-05-02T00:00:00Z"))).plain());
         refused("no key at the start", "noKeySeals", () -> new KeysetWatcher(file).close());
+        checkErrors(file, before, after, next);
+        checkRevocations(file, before, after, first, next);
         byte[] keysetKey = Bytes.random(32);
         List<String> command = KeysetFileTests.command(file.getParent(), keysetKey);
         String locks = "[" + KeysetWriter.commandLock("kms") + "]";
@@ -81,6 +83,56 @@ final class WatcherTests {
             KeysetWriter.write(file, rotated(secret, first, next).sealed(keysetKey, locks));
             check("encrypted again after a rotation", watcher.reload() && watcher.keyAt(NOW).kid().equals(next.kid()));
             refuse(watcher, file, rotated(secret, first, next).plain(), "notEncrypted", next);
+        }
+    }
+
+    private static void checkErrors(Path file, KeysetWriter before, KeysetWriter after, Key next) throws Exception {
+        KeysetWriter.write(file, before.plain());
+        java.util.concurrent.atomic.AtomicInteger errors = new java.util.concurrent.atomic.AtomicInteger(-1_000_000);
+        InstantSource clock = () -> {
+            if (errors.incrementAndGet() > 0 && errors.get() < 3) throw new StackOverflowError();
+            return NOW;
+        };
+        try (KeysetWatcher watcher = new KeysetWatcher(file, List.of(), Duration.ofMillis(10), clock)) {
+            errors.set(0);
+            KeysetWriter.write(file, after.plain());
+            for (int wait = 0; wait < 200 && !watcher.keyAt(NOW).kid().equals(next.kid()); wait++) Thread.sleep(10);
+            equal("the thread looks again after an Error", next.kid(), watcher.keyAt(NOW).kid());
+        }
+        errors.set(-1_000_000);
+        KeysetWriter.write(file, before.plain());
+        try (KeysetWatcher watcher = new KeysetWatcher(file, List.of(), Duration.ofDays(1), clock)) {
+            errors.set(0);
+            KeysetWriter.write(file, after.plain());
+            check("an Error is a refusal", !watcher.reload() && watcher.refusal().orElseThrow().code().equals("inputOutput"));
+        }
+    }
+
+    /** A log that abandons that of {@code after}, without a key that seals. */
+    private static byte[] restored(KeysetWriter before, KeysetFile.Point abandoned, Key first, Key revoked) {
+        Map<String, Object> members = Json.map("over", List.of(Json.map("n", abandoned.n(), "hash", abandoned.hash())), "keys", Map.of(first.kid(), Map.of("retiresAt", "2026-05-01T00:00:00Z")));
+        if (revoked != null) members.put("revoked", Map.of(revoked.kid(), "2027-01-01T00:00:00Z"));
+        KeysetWriter writer = new KeysetWriter(before);
+        return writer.line("2026-05-03T00:00:00Z", "restored", members.entrySet().stream().flatMap(one -> java.util.stream.Stream.of(one.getKey(), one.getValue())).toArray()).plain();
+    }
+
+    private static void checkRevocations(Path file, KeysetWriter before, KeysetWriter after, Key first, Key next) throws Exception {
+        KeysetWriter.write(file, after.plain());
+        try (KeysetWatcher watcher = new KeysetWatcher(file, List.of(), Duration.ofDays(1), InstantSource.fixed(NOW))) {
+            KeysetFile.Point head = watcher.head();
+            refuse(watcher, file, restored(before, head, first, null), "noKeySeals", next);
+            KeysetWriter.write(file, restored(before, head, first, next));
+            check("a restoration that revokes the key of an abandoned log is taken", watcher.reload());
+            refused("its key signs no more", "noKeySeals", () -> watcher.keyAt(NOW));
+            check("the log revokes it", KeysetFile.read(file).isRevoked(next.kid()));
+        }
+        KeysetWriter idle = new KeysetWriter(after).line("2026-05-02T00:00:00Z", "revoked", "keys", Map.of(next.kid(), Map.of("revokedAt", "2026-05-02T00:00:00Z")));
+        KeysetWriter.write(file, after.plain());
+        try (KeysetWatcher watcher = new KeysetWatcher(file, List.of(), Duration.ofDays(1), InstantSource.fixed(NOW))) {
+            KeysetWriter.write(file, idle.plain());
+            check("no key seals any more", watcher.reload());
+            KeysetWriter.write(file, new KeysetWriter(idle).line("2026-05-03T00:00:00Z", "policy").plain());
+            check("a further file without a key that seals is taken", watcher.reload() && watcher.head().n() == 4);
         }
     }
 
