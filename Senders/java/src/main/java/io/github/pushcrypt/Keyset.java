@@ -90,11 +90,11 @@ public final class Keyset implements Sealer.Signer {
     public String kind() { return kind; }
     /** Grows with every change of a published set. Store it, and refuse a set with a lower one. */
     public long sequence() { return sequence; }
-    /** The only key of a set, which has no end. */
+    /** The only key of a set, which has no end, if it seals now. */
     Entry only() {
         boolean ends = Stream.of("retiresAt", "expiresAt", "revokedAt").anyMatch(entries.get(0).times::containsKey);
         Flaw.unless(entries.size() == 1 && !ends, "malformed", "this is a set of keys with times: choose one of a Keyset");
-        return entries.get(0);
+        return required(Instant.now());
     }
     /** The clock's time or the time of the last write, whichever is later. */
     private long effective(Instant at) { return Math.max(at.getEpochSecond(), updatedAt); }

@@ -52,6 +52,12 @@ final class KeyTests {
             equal(vector.string("name"), vector.get("failure"), code);
             if (code == null && vector.get("failure") == null) equal(vector.string("name"), vector.list("kids", 1, 100), found);
         }
+        for (String times : List.of("{}", "{\"activatesAt\":\"9000-01-01T00:00:00Z\"}", "{\"activatesAt\":\"2026-01-01T00:00:00Z\",\"destroyedAt\":\"2026-02-01T00:00:00Z\"}", "{\"activatesAt\":\"2026-01-01T00:00:00Z\"}")) {
+            Key sender = newSender();
+            String set = "{\"keys\":[" + Json.write(sender.record(true)) + "],\"pushcrypt\":{\"seq\":1,\"keys\":{\"" + sender.kid() + "\":" + times + "}}}";
+            boolean isActive = times.equals("{\"activatesAt\":\"2026-01-01T00:00:00Z\"}");
+            refused("a set of one sender key with the times " + times, isActive ? null : "noKeySeals", () -> SenderKey.fromJwk(set));
+        }
         System.out.println("  of suite 3, refused with unsupportedSuite: " + unavailable);
         for (Obj state : cases(vectors("keysets-v1.json"), "states")) {
             Keyset keyset = Keyset.fromJson(state.string("text"));
