@@ -14,8 +14,13 @@ public final class SealedBlob {
     private final int purpose;
     private final byte[] key, bytes;
     private final long size;
-    /** The reference to a blob in a message, at its https address. {@code key} is a secret, {@code size} that of the plaintext in bytes. */
-    public record Reference(String url, String key, long size, String sha256) {
+    /**
+     * The reference to a blob in a message, at its https address. {@code key} is a secret, {@code size} that of the plaintext in bytes.
+     * {@code setsBadge} says that it is a payload with {@code aps.badge}: the message doesn't tell.
+     */
+    public record Reference(String url, String key, long size, String sha256, boolean setsBadge) {
+        /** The reference of a message. */
+        public Reference(String url, String key, long size, String sha256) { this(url, key, size, sha256, false); }
         /** The checked members; the plaintext may have {@code limit} bytes. */
         Map<String, Object> members(long limit) {
             Matcher match = URL.matcher(url);
@@ -41,18 +46,21 @@ public final class SealedBlob {
             return members;
         }
     }
-    private SealedBlob(int purpose, byte[] plaintext) {
+    private final boolean setsBadge;
+    private SealedBlob(int purpose, byte[] plaintext, boolean setsBadge) {
         this.purpose = purpose;
+        this.setsBadge = setsBadge;
         key = Bytes.random(32);
         bytes = seal(key, purpose, plaintext);
         size = plaintext.length;
     }
     /** Encrypts a file under a fresh key. */
-    public static SealedBlob ofFile(byte[] file) { return new SealedBlob(ATTACHMENT, file); }
+    public static SealedBlob ofFile(byte[] file) { return new SealedBlob(ATTACHMENT, file, false); }
     /** Encrypts a payload under a fresh key, padded to a multiple of 4 KiB. Throws {@link PushCryptException}: {@code invalidPayload}. */
     public static SealedBlob ofPayload(String json) {
-        byte[] text = Bytes.utf8(Payload.read(json).root().text);
-        return new SealedBlob(PAYLOAD, Bytes.padded(text, (text.length + PAGE - 1) / PAGE * PAGE));
+        Payload payload = Payload.read(json);
+        byte[] text = Bytes.utf8(payload.root().text);
+        return new SealedBlob(PAYLOAD, Bytes.padded(text, (text.length + PAGE - 1) / PAGE * PAGE), payload.aps().has("badge"));
     }
     /** "PCB1" and the chunks. A second blob under one key would have the same nonces. */
     static byte[] seal(byte[] key, int purpose, byte[] plaintext) {
@@ -78,6 +86,6 @@ public final class SealedBlob {
     /** A blob of another purpose would never open. */
     private Reference reference(int wanted, String url) {
         Flaw.unless(purpose == wanted, "invalidOption", "a sealed payload can't be attached, and a sealed file isn't an offloaded payload");
-        return new Reference(url, Bytes.base64(key), size, Bytes.base64(Bytes.sha256(bytes)));
+        return new Reference(url, Bytes.base64(key), size, Bytes.base64(Bytes.sha256(bytes)), setsBadge);
     }
 }

@@ -42,7 +42,8 @@ public final class Sealer {
     }
     private SealedPush seal(Payload inner, Recipient to, Placeholder placeholder, SealOptions options) {
         Instant now = clock.instant();
-        Flaw.unless(options.badgeAdd == null || !inner.aps().has("badge"), "invalidPayload", "it sets the badge, and badgeAdd adds to it");
+        boolean setsBadge = inner.aps().has("badge") || options.offload != null && options.offload.setsBadge();
+        Flaw.unless(options.badgeAdd == null || !setsBadge, "invalidPayload", "it sets the badge, and badgeAdd adds to it");
         String id = options.campaign == null ? Bytes.base64(Bytes.random(ID_SIZE)) : to.messageId(options.campaign);
         return new Sealing(topic, to.key, signerAt(now), placeholder.alert(), options, id, now).push(inner, options.oversize, false, false);
     }

@@ -47,6 +47,11 @@ final class BlobTests {
         refused("a file as an offloaded payload", "invalidOption", () -> SealedBlob.ofFile(new byte[1]).offload("https://a.b/c"));
         refused("a payload as an attachment", "invalidOption", () -> blob.attachment("https://a.b/c", "image/png"));
         refused("a payload as an avatar", "invalidOption", () -> blob.avatar("https://a.b/c", "image/png"));
+        SealOptions adds = SealOptions.DEFAULT.badgeAdd(1);
+        String badge = "{\"aps\":{\"alert\":\"x\",\"badge\":3}}";
+        refused("an offloaded payload sets the badge, and the push adds to it", "invalidPayload",
+                () -> sealer(true).seal(PLAIN, recipient("p256"), PLACEHOLDER, adds.offloading(SealedBlob.ofPayload(badge).offload("https://a.b/c"))));
+        refused("an offloaded payload without a badge", null, () -> sealer(true).seal(PLAIN, recipient("p256"), PLACEHOLDER, adds.offloading(blob.offload("https://a.b/c"))));
         check("fresh keys", !SealedBlob.ofFile(new byte[1]).attachment("u", "t").blob().key().equals(SealedBlob.ofFile(new byte[1]).attachment("u", "t").blob().key()));
     }
 
