@@ -28,9 +28,12 @@ public final class OversizePlan {
             return shorter.map(payload -> sealing.push(payload, REFUSE, true, isOffloaded));
         }
         SealedBlob blob = SealedBlob.ofPayload(inner.root().text);
-        Sealer.Sealing changed = sealing.with(sealing.options().offloading(blob.offload(store.apply(blob))));
-        // The blob has the whole body, so the push needs one character of it.
-        return Optional.of(changed.push(Payload.read("{\"aps\":" + inner.root().raw("aps") + "}"), shortenBody(1), false, true));
+        Function<String, SealedPush> at = url -> sealing.with(sealing.options().offloading(blob.offload(url)))
+                // The blob has the whole body, so the push needs one character of it.
+                .push(Payload.read("{\"aps\":" + inner.root().raw("aps") + "}"), shortenBody(1), false, true);
+        // Refuses what would be refused at every address, before anything is stored.
+        at.apply("https://a");
+        return Optional.of(at.apply(store.apply(blob)));
     }
     private Optional<Payload> shortened(Payload payload, int excess) {
         boolean isText = payload.aps().get("alert") instanceof String;

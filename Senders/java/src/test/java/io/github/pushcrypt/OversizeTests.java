@@ -58,6 +58,7 @@ final class OversizeTests {
         equal("its size", 12_288, reference.get("size"));
         equal("the id of the campaign", to.messageId("c"), offloaded.id());
         refused("quiet", "invalidOption", () -> sealer(true).seal(body(9_000), to, PLACEHOLDER, SealOptions.DEFAULT.oversize(plan).quiet()));
+        equal("nothing is stored for a push that is refused anyway", 1, stored.size());
         refused("an address that isn't one", "invalidOption", () -> sealer(true).seal(body(9_000), to, PLACEHOLDER,
                 SealOptions.DEFAULT.oversize(OversizePlan.shortenBodyOrOffload(1_000_000, blob -> "http://a"))));
         refused("offloaded already", "tooLarge", () -> sealer(true).seal(body(9_000), to, PLACEHOLDER, SealOptions.DEFAULT
