@@ -40,7 +40,8 @@ export class Recipient {
 
   /**
    * Reads a public key, a shared key or a device's key: a JWK, or a set of one JWK. Read uploads with `Registration`. Refuses with
-   * `wrongKind` for a sender's key or a recipient's private key, `pskMissing`, or a code of `Keyset.fromJson`.
+   * `wrongKind` for a sender's key or a recipient's private key, `pskMissing`, `noKeySeals` for a set whose key isn't
+   * active yet, or a code of `Keyset.fromJson`.
    */
   static fromJwk(record: RecordText): Recipient {
     const { key, demandsPsk } = Keyset.fromJson(record).only;
@@ -91,7 +92,7 @@ export class SenderKey {
     return new SenderKey({ ...key, kid: keyId(key) });
   }
 
-  /** Reads a private JWK. Refuses with `wrongKind`, or a code of `Keyset.fromJson`. */
+  /** Reads a private JWK. Refuses with `wrongKind`, `noKeySeals`, or a code of `Keyset.fromJson`. */
   static fromJwk(record: RecordText): SenderKey {
     return new SenderKey(Keyset.fromJson(record).only.key);
   }

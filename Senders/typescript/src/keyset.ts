@@ -83,8 +83,9 @@ export class Keyset {
     /** @internal */ readonly entries: readonly Entry[],
     readonly sequence?: number,
     /** @internal */ readonly updatedAt = -Infinity,
+    use?: KeyUse,
   ) {
-    this.use = entries[0]?.key.use ?? refuse("malformed", "it has no keys");
+    this.use = use ?? entries[0]?.key.use ?? refuse("malformed", "it has no keys");
     if (entries.some(({ key }) => key.use !== this.use)) refuse("wrongKind", "the set has keys of several kinds");
     if (new Set(this.kids).size < entries.length) refuse("duplicateKey", "the set has two keys of one kid");
   }
@@ -119,12 +120,13 @@ export class Keyset {
     return this.entries.filter((entry) => stateOf(entry, now) === "primary").reduce(newest, undefined);
   }
 
-  /** @internal The only key of a set that has no end, so that its use needs no clock. */
+  /** @internal The only key of a set that has no end. Refuses with `noKeySeals` one that isn't active yet. */
   get only(): Entry {
     const [entry, ...others] = this.entries as [Entry, ...Entry[]];
     const { createdAt: _, activatesAt: __, ...ends } = entry.times;
-    if (others.length + Object.keys(ends).length === 0) return entry;
-    return refuse("malformed", "this is a set of keys with times: choose one with fromKeyset");
+    if (others.length + Object.keys(ends).length > 0)
+      refuse("malformed", "this is a set of keys with times: choose one with fromKeyset");
+    return this.primary(Date.now() / 1000) ?? refuse("noKeySeals", `key ${entry.key.kid} isn't active yet`);
   }
 
   /** @internal Refuses with `suiteTooLow` if the newest key ranks below an older one (PROTOCOL section 3). */

@@ -169,6 +169,10 @@ describe("sets", () => {
     const expiring = set([key("p256")], [{ ...old, expiresAt: "2027-01-01T00:00:00Z" }]) as Record<string, unknown>;
     assert.equal(codeOfRefusal(() => Recipient.fromJwk(expiring)), "malformed");
     assert.equal(Recipient.fromJwk(set([key("p256")], [old]) as Record<string, unknown>).suite, 1);
+    for (const times of [{}, { createdAt: old.activatesAt }, { activatesAt: "9999-01-01T00:00:00Z" }]) {
+      assert.equal(codeOfRefusal(() => Recipient.fromJwk(set([key("p256")], [times]) as Record<string, unknown>)), "noKeySeals");
+      assert.equal(codeOfRefusal(() => SenderKey.fromJwk(set([key("sender")], [times]) as Record<string, unknown>)), "noKeySeals");
+    }
   });
   it("show no secret when they are printed", () => {
     const sender = SenderKey.fromJwk(records.sender);
