@@ -22,6 +22,8 @@ export interface Reference {
   readonly key: string;
   readonly size: number;
   readonly sha256: string;
+  /** Whether it is a payload that sets the badge, which `badgeAdd` refuses. The message doesn't have it. */
+  readonly setsBadge?: boolean;
 }
 
 /** A reference to a sealed file. An avatar is the picture of the message's sender; keep the reference for its next pushes. */
@@ -45,17 +47,21 @@ export class SealedBlob {
   readonly data: Buffer;
   readonly #key: Buffer;
   readonly #size: number;
+  readonly #setsBadge: boolean;
 
   /** @internal The key must be fresh: a second blob under it would have the same nonces. */
-  constructor(purpose: number, plaintext: Uint8Array, key = randomBytes(32)) {
+  constructor(purpose: number, plaintext: Uint8Array, key = randomBytes(32), setsBadge = false) {
+    if (!(plaintext instanceof Uint8Array)) throw new TypeError("a file to seal is a Uint8Array");
     this.data = sealBlob(key, purpose, Buffer.from(plaintext));
     this.#key = key;
     this.#size = plaintext.length;
+    this.#setsBadge = setsBadge;
   }
 
   /** The reference for `offload`, and with a `type` for `attachments`. `url` is the https address where you upload `data`. */
   at<T extends Omit<Attachment, keyof Reference> | undefined>(url: string, file?: T): Reference & T {
-    return { url, key: b64(this.#key), size: this.#size, sha256: b64(sha256(this.data)), ...(file as T) };
+    const reference = { url, key: b64(this.#key), size: this.#size, sha256: b64(sha256(this.data)) };
+    return { ...reference, ...(this.#setsBadge && { setsBadge: true }), ...(file as T) };
   }
 }
 
@@ -64,10 +70,11 @@ export const sealAttachment = (data: Uint8Array): SealedBlob => new SealedBlob(A
 
 /** Encrypts a payload that is too large for a push. Refuses with `invalidPayload`. */
 export function sealOffload(payload: PayloadText): SealedBlob {
-  const read = () => readPayload(payload).root.source;
-  const source = reading("the payload to offload", read, { malformed: "invalidPayload" });
+  const { root, aps } = reading("the payload to offload", () => readPayload(payload), { malformed: "invalidPayload" });
+  const source = root.source;
   const bytes = Buffer.from(source.slice(0, source.length - spacesBehind(source)), "utf8");
-  return new SealedBlob(PAYLOAD, Buffer.concat([bytes, Buffer.alloc(-bytes.length & (PAGE - 1), " ")]));
+  const padded = Buffer.concat([bytes, Buffer.alloc(-bytes.length & (PAGE - 1), " ")]);
+  return new SealedBlob(PAYLOAD, padded, undefined, aps.has("badge"));
 }
 
 /**

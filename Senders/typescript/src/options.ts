@@ -97,12 +97,15 @@ const OPTIONS = closed(
 );
 export type Options = ReturnType<typeof OPTIONS>;
 
-/** Checks what doesn't depend on the payload. Refuses with `invalidOption`, `deviceMissing`, `suiteTooLow`. */
+/** Checks what doesn't depend on the payload. Refuses with `invalidOption`, `invalidPayload`, `deviceMissing`, `suiteTooLow`. */
 export function readOptions(given: SealOptions): Options {
   const options = reading("the options", () => OPTIONS(given, "options"), { malformed: "invalidOption" });
-  const { to, carrier, collapseId, quiet, exposed = [], attachments = [], offload, minimumSuite = 1, bare } = options;
+  const { to, carrier, collapseId, quiet, exposed = [], attachments = [], offload, minimumSuite = 1 } = options;
+  const { badgeAdd, bare } = options;
   if (carrier === "expo" && collapseId !== undefined) refuse("invalidOption", "the service of expo has no collapse id");
   if (quiet && exposed.includes("sound")) refuse("invalidOption", "a quiet push can't expose its sound");
+  if (badgeAdd !== undefined && given.offload?.setsBadge)
+    refuse("invalidPayload", "the offloaded payload sets the badge, and badgeAdd adds to it");
   if (quiet && (attachments.length > 0 || offload !== undefined))
     refuse("invalidOption", "a quiet push fetches nothing");
   if (to.suite === 4 && to.device === undefined && bare !== true) {

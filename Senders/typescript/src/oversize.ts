@@ -40,8 +40,8 @@ export function fitted(
   if (header["quiet"] !== undefined)
     refuse("invalidOption", "a quiet push fetches no payload, and this one doesn't fit");
   const offloaded = sealOffload(payload.root.source);
-  const reference = offloaded.at(offload(offloaded));
-  reading("the address", () => offloadForm(reference, "offload"), { malformed: "invalidOption" });
+  const at = offloaded.at(offload(offloaded));
+  const reference = reading("the address", () => offloadForm(at, "offload"), { malformed: "invalidOption" });
   const alone = readPayload(`{"aps":${payload.root.raw("aps")}}`);
   // The blob contains the whole body, so the push needs one character of it.
   return { ...shortened(parties, draftOf(alone, { ...header, offload: reference }), 1), offloaded };

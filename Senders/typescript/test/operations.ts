@@ -44,7 +44,7 @@ function blob({ purpose, plaintext, blob: sealed }: Request): object {
   if (sealed !== undefined) throw new Unsupported("blobs are opened by the app");
   const data = Buffer.from(plaintext, "base64url");
   const made = purpose === "attachment" ? sealAttachment(data) : sealOffload(data);
-  const { url: _, ...reference }: Reference = made.at("https://example.com/");
+  const { url: _, setsBadge: __, ...reference }: Reference = made.at("https://example.com/");
   return { blob: made.data.toString("base64url"), reference };
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { Recipient, Sealer, SenderKey, PushCryptError, type OversizePlan, type SealOptions } from "../src/index.js";
+import { Recipient, sealAttachment, Sealer, sealOffload, SenderKey, PushCryptError, type OversizePlan, type SealOptions } from "../src/index.js";
 import { contentOf, envelopeOf, openMessage } from "./opener.js";
 import { codeOfRefusal, keyOf, vectors } from "./vectors.js";
 
@@ -144,6 +144,28 @@ describe("payloads that don't fit", () => {
     assert.equal(codeOf(huge, { oversize: { offload: () => "http://a.b/" } }), "invalidOption");
     assert.equal(codeOf(huge, { quiet: true, oversize: { offload: () => "https://a.b/" } }), "invalidOption");
     assert.equal(codeOf({ aps: { alert: { title: "t".repeat(5_000) } } }, { oversize: { offload: () => "https://a.b/" } }), "tooLarge");
+  });
+});
+
+describe("an offloaded payload that sets the badge", () => {
+  const sealed = (payload: object) => sealOffload(payload as Record<string, unknown>).at("https://a.b/");
+  const offload = sealed({ aps: { alert: "x", badge: 1 } });
+  const signed = new Sealer("com.example.app", { clock, signer: SenderKey.generate() });
+  const add = (reference: object) => codeOfRefusal(() => signed.seal('{"aps":{"alert":"x"}}', { to, placeholder, badgeAdd: 1, offload: reference as typeof offload }));
+  it("is refused with badgeAdd, and others aren't", () => {
+    assert.deepEqual([add(offload), add(sealed({ aps: { alert: "x" }, badge: 1 })), codeOf('{"aps":{"alert":"x"}}', { offload })], ["invalidPayload", null, null]);
+  });
+  it("isn't named so in the message", () => {
+    const names = (body: Buffer) => [...(contentOf(message(body)).header.get("offload") as Map<string, unknown>).keys()].sort();
+    const huge = { aps: { alert: "x".repeat(5_000), badge: 1 } };
+    for (const push of [seal('{"aps":{"alert":"x"}}', { offload }), seal(huge, { oversize: { offload: () => "https://a.b/" } })]) assert.deepEqual(names(push.body), ["key", "sha256", "size", "url"]);
+  });
+});
+
+describe("files to attach", () => {
+  it("are bytes", () => {
+    for (const data of ["x", 1, [1], null, undefined, new ArrayBuffer(1)]) assert.throws(() => sealAttachment(data as unknown as Uint8Array), /^TypeError: a file to seal is a Uint8Array$/);
+    assert.equal(sealAttachment(Uint8Array.of(1)).data.length, 4 + 1 + 16);
   });
 });
 
