@@ -7,7 +7,8 @@ import { Keyset } from "./keyset.js";
 import { KeysetLog, readExactly, readRow, type LoggedKey, type Point } from "./keyset-log.js";
 import { keysetKeyOf, lockForm, openEnc, type KeysetSecret } from "./keyset-secret.js";
 
-const MAX_FILE = 4 * 2 ** 20; // bytes
+/** @internal */
+export const MAX_FILE = 4 * 2 ** 20; // bytes
 
 const locksForm = distinct(lockForm, 1, 8, ({ name }) => name);
 const sealedKeys = where("28 bytes or more", bytes(), ({ length }) => length >= 28);
@@ -66,7 +67,7 @@ export class KeysetFile {
   /** The keys with their times, without destroyed and lost ones. Refuses with `secretNeeded`. */
   keyset(): Keyset {
     if (this.#keyset !== undefined) return this.#keyset;
-    const { keys, head, lines } = this.log;
+    const { keys, head, lines, kind } = this.log;
     const material = this.#material ?? refuse("secretNeeded", "the keys are encrypted", { row: lines.length + 1 });
     const entries = material.map((key) => {
       const { times, psk } = keys.get(key.kid) as LoggedKey;
@@ -74,7 +75,7 @@ export class KeysetFile {
       const ends = revokedAt !== undefined && { revokedAt: Math.min(revokedAt, head.at) };
       return { key, times: { ...times, ...ends }, demandsPsk: psk };
     });
-    return (this.#keyset = new Keyset(entries, head.n, head.at));
+    return (this.#keyset = new Keyset(entries, head.n, head.at, kind));
   }
 }
 

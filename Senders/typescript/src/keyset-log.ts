@@ -150,6 +150,11 @@ export class KeysetLog {
     return this.points.some((point) => point.n === n && point.hash === hash);
   }
 
+  /** @internal Whether a line revokes a key, which may be one that the log never had. */
+  isRevoked(kid: string): boolean {
+    return this.#revokedElsewhere.has(kid) || this.keys.get(kid)?.times.revokedAt !== undefined;
+  }
+
   #add(line: Line): void {
     const last = this.lines.length > 0 ? this.head : { n: 0, hash: "A".repeat(43), at: -Infinity };
     const isNext = line.n === last.n + 1 || (line.what === "restored" && line.n > last.n);

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { scrypt } from "node:crypto";
 import { promisify } from "node:util";
 import { ascii, isSame, openGcm } from "./sender/bytes.js";
@@ -14,7 +14,9 @@ const TIME_LIMIT = 120_000; // of a command, in milliseconds
  */
 export type KeysetSecret = { readonly passphrase: string | Uint8Array } | { readonly command: readonly string[] };
 
-const isScrypt = ({ n, r }: { n: number; r: number }): boolean => (n & (n - 1)) === 0 && 128 * n * r <= MAX_MEMORY;
+/** N is a power of 2, and less than 2^(128 r / 8)                                                             (RFC 7914 section 2) */
+const isScrypt = ({ n, r }: { n: number; r: number }): boolean =>
+  (n & (n - 1)) === 0 && n < 2 ** (16 * r) && 128 * n * r <= MAX_MEMORY;
 const SCRYPT = { n: integer(2, 2 ** 20), r: integer(1, 32), p: integer(1, 16), salt: bytes(16), check: bytes(16) };
 
 /** {"name": NAME, LOCK, "key": B64(wrapped)}                                          (docs/keyset-log.md, "Material") */
@@ -37,11 +39,14 @@ export function openEnc(key: Buffer, sealed: Buffer, aad: Buffer): Buffer {
 
 /** The keyset key, of the first entry that the secret opens. Refuses with `secretNeeded`, `wrongSecret`, `wrapCommandFailed`. */
 export async function keysetKeyOf(locks: readonly Lock[], secret: KeysetSecret): Promise<Buffer> {
+  const { command, passphrase } = secret as { readonly command?: readonly string[]; readonly passphrase?: unknown };
+  if (command === undefined && typeof passphrase !== "string" && !(passphrase instanceof Uint8Array))
+    refuse("wrongSecret", "the passphrase isn't a string or a Uint8Array"); // the error of scrypt would quote it
   let failure = new PushCryptError("secretNeeded", "the keyset has no secret of this kind");
   for (const lock of locks) {
-    if ("command" in secret !== (lock.command === true)) continue;
+    if ((command !== undefined) !== (lock.command === true)) continue;
     try {
-      return "command" in secret ? await unwrap(secret.command, lock.key) : await unlock(lock, secret.passphrase);
+      return await (command ? unwrap(command, lock.key) : unlock(lock, passphrase as string | Uint8Array));
     } catch (error) {
       if (!(error instanceof PushCryptError) || error.code === "notAuthentic") throw error;
       failure = error;
@@ -64,8 +69,7 @@ export function unwrap(command: readonly string[], wrapped: Buffer, timeLimit = 
   const [program = "", ...options] = command;
   const { PUSHCRYPT_PASSPHRASE: _, ...env } = process.env;
   return new Promise((resolve, reject) => {
-    // `detached` gives it a process group, so that its child processes end with it.
-    const child = spawn(program, [...options, "unwrap"], { env, stdio: ["pipe", "pipe", "inherit"], detached: true });
+    const child = started(program, [...options, "unwrap"], env);
     const fail = (reason: string): void => {
       clearTimeout(timer);
       try {
@@ -75,18 +79,29 @@ export function unwrap(command: readonly string[], wrapped: Buffer, timeLimit = 
       }
       reject(new PushCryptError("wrapCommandFailed", `the command that unwraps the keyset key ${reason}`));
     };
+    child.on("error", ({ message }) => fail(`didn't start: ${message}`));
     const timer = setTimeout(fail, timeLimit, "needs too long");
     let key = Buffer.alloc(0);
-    child.stdout.on(
+    // Without a free file handle it has no streams.
+    child.stdout?.on(
       "data",
       (part: Buffer) => (key = Buffer.concat([key, part], Math.min(key.length + part.length, 33))),
     );
-    child.stdin.on("error", () => undefined).end(wrapped); // it may end without reading
-    child.on("error", ({ message }) => fail(`didn't start: ${message}`));
+    child.stdin?.on("error", () => undefined).end(wrapped); // it may end without reading
     child.on("close", (code, signal) => {
       if (code !== 0 || key.length !== 32) return fail(`failed: ${signal ?? code}, or didn't write exactly 32 bytes`);
       clearTimeout(timer);
       resolve(key);
     });
   });
+}
+
+function started(program: string, options: readonly string[], env: NodeJS.ProcessEnv): ChildProcess {
+  try {
+    // `detached` gives it a process group, so that its child processes end with it.
+    return spawn(program, options, { env, stdio: ["pipe", "pipe", "inherit"], detached: true });
+  } catch {
+    const reason = "is empty, or has an argument that can't be one";
+    return refuse("wrapCommandFailed", `the command that unwraps the keyset key ${reason}`); // the error may quote it
+  }
 }

@@ -1,6 +1,7 @@
 import { open, stat } from "node:fs/promises";
+import { buffer } from "node:stream/consumers";
 import { PushCryptError, refuse } from "./sender/errors.js";
-import { KeysetFile, type ReadOptions } from "./keyset-file.js";
+import { KeysetFile, MAX_FILE, type ReadOptions } from "./keyset-file.js";
 import { type Point } from "./keyset-log.js";
 import { type Keyset } from "./keyset.js";
 import { SenderKey } from "./keys.js";
@@ -21,12 +22,14 @@ export interface WatchOptions extends ReadOptions {
 export async function readKeysetFile(path: string, options: ReadOptions = {}): Promise<KeysetFile> {
   const file = await open(path);
   try {
-    const [{ uid, mode }, user] = [await file.stat(), process.geteuid?.()];
+    const status = await file.stat();
+    const [{ uid, mode }, user] = [status, status.isFIFO() ? undefined : process.geteuid?.()]; // a pipe has no mode
     if (user !== undefined && uid !== user && uid !== 0) refuse("foreignOwner", `${path} belongs to another user`);
     if (user !== undefined && (mode & (uid === 0 ? 0o037 : 0o077)) !== 0) {
       refuse("looseMode", `others can open ${path}: chmod 600`);
     }
-    return await KeysetFile.read(await file.readFile(), options);
+    const data = await buffer(file.createReadStream({ end: MAX_FILE, autoClose: false })); // at most a byte too many
+    return await KeysetFile.read(data, options);
   } finally {
     await file.close();
   }
@@ -111,21 +114,30 @@ export class KeysetWatcher {
       if (!isForced && this.#stamp === stamp) return;
       this.#stamp = stamp;
       const file = await readKeysetFile(this.#path, { ...this.#options, seen: head });
-      // Without a key nothing is signed, which is right only if the key in use was revoked.
-      const isRevoked = file.log.keys.get(this.#primaryOf(this.#file) ?? "")?.times.revokedAt !== undefined;
-      if (this.#primaryOf(file) === undefined && !isRevoked)
+      const [next, current] = [this.#primaryOf(file), this.#primaryOf(this.#file)];
+      // A key in use is kept if the file only lacks one that is active, and never if the file revokes it.
+      if (next === undefined && current !== undefined && !file.log.isRevoked(current))
         refuse("noKeySeals", `no key of ${this.#path} is active at this time`);
       [this.#file, this.#refusal] = [file, undefined];
-      if (this.head.hash !== head.hash) this.#options.onChange?.(this.head);
     } catch (error) {
       // The same file may be valid later: the time comes, or a key server recovers.
       if (!(error instanceof PushCryptError) || ["noKeySeals", "wrapCommandFailed"].includes(error.code))
         this.#stamp = "";
       this.#refusal = error as Error;
-      const refused = `${stamp} ${this.#refusal.message}`;
-      if (refused !== this.#refused) this.#options.onRefusal?.(this.#refusal);
-      this.#refused = refused;
     }
+    const [changed, refusal, last] = [this.head, this.#refusal, this.#refused];
+    this.#refused = refusal === undefined ? "" : `${stamp} ${refusal.message}`;
+    if (changed.hash !== head.hash) void told("onChange", () => this.#options.onChange?.(changed));
+    if (refusal !== undefined && this.#refused !== last) void told("onRefusal", () => this.#options.onRefusal?.(refusal));
+  }
+}
+
+/** Calls a function of the program, whose failure is none of the watch. It may return a promise. */
+async function told(name: string, call: () => unknown): Promise<void> {
+  try {
+    await call();
+  } catch {
+    console.error(`pushcrypt: ${name} of a watched keyset failed`); // its error may have a secret
   }
 }
 

@@ -77,7 +77,7 @@ describe("the package", () => {
   });
   it("depends on Node alone, and parses JSON nowhere else", () => {
     for (const name of [...files("."), ...files("sender")]) {
-      assert.ok(imports(name).every((from) => /^\.{1,2}\/|^node:(crypto|fs|fs\/promises|child_process|util)$/.test(from)), name);
+      assert.ok(imports(name).every((from) => /^\.{1,2}\/|^node:(crypto|fs|fs\/promises|child_process|stream\/consumers|util)$/.test(from)), name);
       assert.doesNotMatch(text(name), /Math\.random|getRandomValues|\beval\b/, name);
       if (!["carriers.ts", "sealer.ts", join("sender", "json.ts")].includes(name)) assert.doesNotMatch(text(name), /JSON\.parse/, name); // of what was sealed or checked
     }

@@ -28,7 +28,6 @@ describe("keyset-log-v1: accepted", () => {
     it(`${name}: its keys`, { skip: !keyset.includes('"digest"') && passphrase === undefined }, async () => {
       const opened = await KeysetFile.read(bytes(keyset), secretOf(passphrase));
       const material = Object.entries(state.keys as Record<string, object>).filter(([, key]) => !("destroyedAt" in key) && !("lost" in key));
-      if (material.length === 0) return assert.throws(() => opened.keyset(), /no keys/);
       assert.deepEqual(Object.keys(Object.fromEntries(material)).sort(), [...opened.log.keys].filter(([, { times, lost }]) => times.destroyedAt === undefined && !lost).map(([kid]) => kid).sort());
       assert.equal(opened.keyset().use, kind);
       assert.equal(opened.keyset().sequence, head.n);

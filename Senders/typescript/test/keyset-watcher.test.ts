@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
+import { execFile, spawnSync } from "node:child_process";
 import { createCipheriv, createHash, createHmac, randomBytes, scryptSync } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { chmod, chown, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdtemp, readFile, rename, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { KeysetWatcher, readKeysetFile, Recipient, Sealer, type KeysetSecret, type Point } from "../src/index.js";
 import { b64, day, id, plain, rowsOf, type Line } from "./keysets.js";
-import { unwrap } from "../src/keyset-secret.js";
+import { lockForm, unwrap } from "../src/keyset-secret.js";
 import { codeOfAsync, codeOfRefusal, keyOf, vectors } from "./vectors.js";
 
 const known = vectors("steps-v1.json").pushes[0].sender as Record<string, string>;
@@ -98,6 +99,20 @@ describe("keysets on disk", () => {
     await assert.rejects(readKeysetFile(join(folder, "none")), { code: "ENOENT" });
   });
 
+  it("may be pipes, which have no mode and no owner", async () => {
+    const pipe = join(folder, "pipe");
+    spawnSync("mkfifo", ["-m", "644", pipe]);
+    await write(plain([created], [first]));
+    const [file] = await Promise.all([readKeysetFile(pipe), new Promise((resolve) => execFile("cp", [path, pipe], resolve))]);
+    assert.equal(file.keyset().sequence, 1);
+  });
+  it("are read only up to their limit", async () => {
+    await write("");
+    await truncate(path, 3 * 2 ** 30); // more than Node reads at once
+    assert.equal(await codeOfAsync(() => readKeysetFile(path)), "tooLarge");
+    await write(plain([created], [first]));
+  });
+
   const secretsLine: Line = { ...created, secrets: ["words", "kms"] };
   const flip = "process.stdin.on('data', (d) => process.stdout.write(d.map((byte) => byte ^ 1)))";
   const command = (script: string): KeysetSecret => ({ command: [process.execPath, "-e", script, "--"] });
@@ -115,13 +130,29 @@ describe("keysets on disk", () => {
     const failing = ["process.exit(3)", `${flip}; process.stdout.write("x")`, "", "process.stdout.write(Buffer.alloc(1 << 22))", `${flip}; process.on("exit", () => (process.exitCode = 1))`, "process.kill(process.pid)"];
     for (const script of failing) assert.equal(await codeOfAsync(() => readKeysetFile(path, { secret: command(script) })), "wrapCommandFailed", script);
     assert.equal(await codeOfAsync(() => readKeysetFile(path, { secret: { command: [join(folder, "none")] } })), "wrapCommandFailed");
-    await assert.rejects(readKeysetFile(path, { secret: { command: [] } }), TypeError);
+    for (const command of [[], ["a\0b"], [1 as unknown as string]]) assert.equal(await codeOfAsync(() => readKeysetFile(path, { secret: { command } })), "wrapCommandFailed");
     assert.equal(await codeOfAsync(() => readKeysetFile(path, { secret: command("process.stdout.write(Buffer.alloc(32))") })), "notAuthentic");
     assert.equal(await codeOfAsync(() => readKeysetFile(path, { secret: { command: [`${process.execPath} -e "${flip}"`] } })), "wrapCommandFailed"); // no shell
     process.env["PUSHCRYPT_PASSPHRASE"] = "secret";
     const hidden = `process.env.PUSHCRYPT_PASSPHRASE === undefined ? ${flip} : process.exit(1)`;
     assert.equal(await codeOfAsync(() => readKeysetFile(path, { secret: command(hidden) })), null);
     delete process.env["PUSHCRYPT_PASSPHRASE"];
+  });
+  it("refuse a command for which no file handle is left", () => {
+    const script = `import { openSync } from "node:fs"; import { unwrap } from ${JSON.stringify(new URL("../src/keyset-secret.js", import.meta.url).href)};
+      try { for (;;) openSync("/dev/null"); } catch { unwrap(["true"], Buffer.alloc(32)).catch(({ code }) => console.log(code)); }`;
+    const run = spawnSync("sh", ["-c", 'ulimit -n 64; exec "$0" --input-type=module -e "$1"', process.execPath, script], { encoding: "utf8" });
+    assert.deepEqual([run.stdout, run.status], ["wrapCommandFailed\n", 0], run.stderr);
+  });
+  it("refuse passphrases of other types without showing them", async () => {
+    await write(encrypted([secretsLine], [first]));
+    for (const secret of [{ passphrase: 12_345_678 }, { passphrase: ["12345678"] }, "12345678", {}]) {
+      await assert.rejects(readKeysetFile(path, { secret: secret as unknown as KeysetSecret }), ({ code, message }) => code === "wrongSecret" && !message.includes("12345678"));
+    }
+  });
+  it("have scrypt with the limits of RFC 7914", () => {
+    const lock = (n: number, r: number) => ({ name: "a", key: b64(Buffer.alloc(60)), passphrase: { n, r, p: 1, salt: b64(Buffer.alloc(16)), check: b64(Buffer.alloc(16)) } });
+    assert.deepEqual([[2 ** 15, 1], [2 ** 16, 1], [2 ** 16, 2], [2 ** 20, 8], [2 ** 20, 9], [3, 8]].map(([n = 0, r = 0]) => codeOfRefusal(() => lockForm(lock(n, r), "it"))), [null, "malformed", null, null, "malformed", "malformed"]);
   });
   it("end with the child processes of a command that needs too long", async () => {
     const pidFile = join(folder, "pid");
@@ -192,6 +223,64 @@ describe("keysets on disk", () => {
     await watcher.reload();
     assert.deepEqual([codeOfRefusal(() => watcher.senderKey()), watcher.refusal], ["noKeySeals", undefined]);
     assert.equal(await codeOfAsync(() => KeysetWatcher.open(path, { clock: clock(5) })), "noKeySeals");
+    watcher.close();
+  });
+  it("sign nothing when a restored log revokes the key in use, which it doesn't have", async () => {
+    const active = { ...rotated, keys: { ...(rotated["keys"] as object), [second["kid"] ?? ""]: { jwk: publicOf(second), activatesAt: day(11) } } };
+    await write(plain([created, active], [first, second]));
+    const watcher = await KeysetWatcher.open(path, { interval: 60_000, clock: clock(15) });
+    assert.equal(watcher.senderKey().kid, second["kid"]);
+    const restored: Line = { n: 3, at: day(12), what: "restored", over: [watcher.head], revoked: { [second["kid"] ?? ""]: day(12) }, keys: { [first["kid"] ?? ""]: { retiresAt: day(12) } } };
+    await write(plain([created, restored], [first]));
+    await watcher.reload();
+    assert.deepEqual([codeOfRefusal(() => watcher.senderKey()), watcher.refusal, watcher.head.n], ["noKeySeals", undefined, 3]);
+    watcher.close();
+  });
+  it("sign nothing when the key in use was revoked and destroyed, and take every newer file from then on", async () => {
+    await write(plain([created], [first]));
+    const watcher = await KeysetWatcher.open(path, { interval: 60_000, clock: clock(5) });
+    const gone = [created, { ...revoked, at: day(2) }, { at: day(3), what: "destroyed", keys: { [first["kid"] ?? ""]: { destroyedAt: day(3) } } }];
+    await write(plain(gone, []));
+    await watcher.reload();
+    assert.deepEqual([codeOfRefusal(() => watcher.senderKey()), watcher.refusal, watcher.head.n], ["noKeySeals", undefined, 3]);
+    await write(plain([...gone, { at: day(4), what: "rotated", keys: { [second["kid"] ?? ""]: { jwk: publicOf(second), activatesAt: day(20) } } }], [second]));
+    await watcher.reload();
+    assert.deepEqual([codeOfRefusal(() => watcher.senderKey()), watcher.refusal, watcher.head.n], ["noKeySeals", undefined, 4]);
+    watcher.close();
+  });
+  it("are replaced without an active key when the keys in use have expired", async () => {
+    await write(plain([{ ...created, keys: { [first["kid"] ?? ""]: { jwk: publicOf(first), activatesAt: day(0), expiresAt: day(6) } } }], [first]));
+    let now = clock(5);
+    const watcher = await KeysetWatcher.open(path, { interval: 60_000, clock: () => now() });
+    now = clock(7);
+    await write(plain([{ ...created, keys: { [first["kid"] ?? ""]: { jwk: publicOf(first), activatesAt: day(0), expiresAt: day(6) } } }, { at: day(7), what: "rotated", keys: { [second["kid"] ?? ""]: { jwk: publicOf(second), activatesAt: day(8) } } }], [first, second]));
+    await watcher.reload();
+    assert.deepEqual([watcher.refusal, watcher.head.n], [undefined, 2]);
+    now = clock(9);
+    assert.equal(watcher.senderKey().kid, second["kid"]);
+    watcher.close();
+  });
+  it("stay in use when a callback throws, and a refusal that comes again after a success is told again", async (context) => {
+    const logged = context.mock.method(console, "error", () => undefined);
+    const refusals: string[] = [];
+    await write(plain([created], [first]));
+    const failing = { onChange: (): never => { throw new Error("secret"); }, onRefusal: async ({ message }: Error): Promise<never> => { refusals.push(message); throw new Error("secret"); } };
+    const watcher = await KeysetWatcher.open(path, { interval: 60_000, clock: clock(5), ...failing });
+    await write(plain([created, rotated], [first, second]));
+    await watcher.reload();
+    assert.deepEqual([watcher.head.n, watcher.refusal], [2, undefined]);
+    for (let times = 0; times < 2; times += 1) {
+      await rm(path);
+      await watcher.reload();
+      await watcher.reload();
+      assert.equal((watcher.refusal as Error & { code: string }).code, "ENOENT");
+      await write(plain([created, rotated], [first, second]));
+      await watcher.reload();
+      assert.equal(watcher.refusal, undefined);
+    }
+    await new Promise(setImmediate);
+    assert.deepEqual([refusals.length, logged.mock.callCount()], [2, 3]);
+    assert.ok(!JSON.stringify(logged.mock.calls.map((call) => call.arguments)).includes("secret"));
     watcher.close();
   });
 });
