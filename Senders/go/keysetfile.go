@@ -150,8 +150,3 @@ func readRecord(jwk any, isChecked bool) *key {
 	}
 	return k
 }
-
-// revokes says whether the log has revoked a key.
-func (f *keysetFile) revokes(used *entry) bool {
-	return used != nil && f.log.keys[used.key.kid] != nil && f.log.keys[used.key.kid].times.has("revokedAt")
-}

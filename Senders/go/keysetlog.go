@@ -92,6 +92,12 @@ func (l *keysetLog) add(row []byte) {
 	}
 }
 
+// isRevoked says whether nothing may be sealed with a key of an earlier file. If a restoration has abandoned the key, the log hasn't it,
+// whether or not revoked lists it.
+func (l *keysetLog) isRevoked(kid string) bool {
+	return l.keys[kid] == nil || l.keys[kid].times.has("revokedAt")
+}
+
 func (l *keysetLog) takeKey(kid string, change *object) {
 	known := l.keys[kid]
 	require(known == nil || !change.has("jwk") && !change.has("psk"), "misplaced", "key %s is known: it gets no jwk and no psk", kid)

@@ -118,7 +118,11 @@ func (w *KeysetWatcher) read(ctx context.Context) (err error) {
 	isLater := seen == nil || slices.Contains(file.log.points, *seen)
 	require(isLater, "olderThanHistory", "the keyset %s doesn't go on from a line that was seen before", file.log.id)
 	// If the key in use is revoked, nothing is sealed rather than with this key.
-	if used == nil || !file.revokes(used.keys.primary(now)) {
+	var primary *entry
+	if used != nil {
+		primary = used.keys.primary(now)
+	}
+	if used == nil || primary != nil && !file.log.isRevoked(primary.key.kid) {
 		file.keys.required(now)
 	}
 	file.isPipe = isPipe
@@ -187,7 +191,18 @@ func keysetKey(ctx context.Context, command []string, locks []*object) []byte {
 	panic(&Error{Code: "wrapCommandFailed", Reason: "the command didn't write the 32 bytes of a key, or its exit status isn't 0", cause: failure})
 }
 
-// unwrap runs the command in a session of its own, so that it is killed with its child processes.
+// keyOutput takes 32 bytes at most.
+type keyOutput struct{ key []byte }
+
+func (o *keyOutput) Write(text []byte) (int, error) {
+	if len(o.key)+len(text) > 32 {
+		return 0, errors.New("the command writes more than 32 bytes")
+	}
+	o.key = append(o.key, text...)
+	return len(text), nil
+}
+
+// unwrap runs the command in a session of its own, so that it is killed with its child processes, also if it has ended before them.
 func unwrap(ctx context.Context, command []string, wrapped []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, wrapTimeout)
 	defer cancel()
@@ -196,5 +211,11 @@ func unwrap(ctx context.Context, command []string, wrapped []byte) ([]byte, erro
 	process.Stdin, process.Stderr, process.WaitDelay = bytes.NewReader(wrapped), os.Stderr, time.Second
 	process.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	process.Cancel = func() error { return syscall.Kill(-process.Process.Pid, syscall.SIGKILL) }
-	return process.Output()
+	output := &keyOutput{}
+	process.Stdout = output
+	err := process.Run()
+	if err != nil && process.Process != nil {
+		process.Cancel()
+	}
+	return output.key, err
 }

@@ -247,6 +247,44 @@ func TestTheRevocationOfTheLastKeyStopsSealingAtOnce(t *testing.T) {
 	wantCode(t, "a push after the revocation", "noKeySeals", err)
 }
 
+// abandoning is the version that a person has restored from the first one: other keys aren't in its log, and no key seals.
+func abandoning(t testing.TB, first, other *keysetWriter, members string) *keysetWriter {
+	over := fmt.Sprintf(`,"over":[{"n":%d,"hash":"%s"}]%s`, other.n, other.prev, members)
+	restored := *first
+	restored.n = other.n
+	return restored.line("2026-04-01T00:00:00Z", "restored", over+`,"keys":{"`+kidOf(senderJWKs(t)[0])+`":{"retiresAt":"2026-03-01T00:00:00Z"}}`)
+}
+
+func TestARestorationWithoutTheKeyInUseStopsSealingAtOnce(t *testing.T) {
+	first := created(t, "")
+	second, kid := rotated(t, first, "2026-03-01T00:00:00Z"), kidOf(senderJWKs(t)[1])
+	for what, members := range map[string]string{"a revocation to come": `,"revoked":{"` + kid + `":"2027-01-01T00:00:00Z"}`, "an abandoned branch": ""} {
+		path := filepath.Join(t.TempDir(), "sender.keyset")
+		put(t, path, second.plain())
+		w := watched(t, path, KeysetOptions{})
+		signs(t, w, senderJWKs(t)[1])
+		put(t, path, abandoning(t, first, second, members).plain())
+		wantCode(t, what, "", w.Reload(t.Context()))
+		_, err := w.SenderKeyAt(testNow)
+		wantCode(t, what, "noKeySeals", err)
+	}
+}
+
+func TestAFileWithoutAKeyThatSignsReplacesOneWithoutOne(t *testing.T) {
+	path, first := filepath.Join(t.TempDir(), "sender.keyset"), kidOf(senderJWKs(t)[0])
+	ending := created(t, "").line("2026-02-01T00:00:00Z", "rotated", `,"keys":{"`+first+`":{"retiresAt":"2026-07-01T00:00:00Z"}}`)
+	put(t, path, ending.plain())
+	now := testNow
+	w := ok[*KeysetWatcher](t)(WatchKeyset(t.Context(), path, KeysetOptions{Interval: time.Hour, Now: func() time.Time { return now }}))
+	now = testNow.AddDate(0, 2, 0)
+	next := ending.line("2026-07-02T00:00:00Z", "policy", "")
+	put(t, path, next.plain())
+	wantCode(t, "the reload", "", w.Reload(t.Context()))
+	if w.Head() != (Point{3, next.prev}) {
+		t.Errorf("got %v", w.Head())
+	}
+}
+
 func TestASenderDoesNotStartWithoutAKeyOrWithAnOlderLog(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sender.keyset")
 	first := created(t, "")
@@ -405,4 +443,33 @@ func TestAPipeIsReadOnce(t *testing.T) {
 	w := watched(t, path, KeysetOptions{})
 	wantCode(t, "a second look", "", w.Reload(t.Context()))
 	signs(t, w, senderJWKs(t)[0])
+}
+
+func TestAWrapCommandThatLeavesAChildWithItsOutputFailsAndTheChildEnds(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	failure := make(chan error)
+	go func() {
+		_, err := unwrap(t.Context(), []string{"/bin/sh", "-c", "(sleep 30; echo late) 3> '" + pipe + "' & exit 0"}, nil)
+		failure <- err
+	}()
+	child := ok[*os.File](t)(os.Open(pipe))
+	if err := <-failure; err == nil {
+		t.Error("the command hasn't failed")
+	}
+	start := time.Now()
+	ok[[]byte](t)(io.ReadAll(child))
+	if time.Since(start) > 10*time.Second {
+		t.Error("the child process isn't ended")
+	}
+}
+
+func TestAWrapCommandThatWritesWithoutEndFails(t *testing.T) {
+	start := time.Now()
+	text, err := unwrap(t.Context(), []string{"/bin/sh", "-c", "exec head -c 100000000 /dev/zero"}, nil)
+	if err == nil || len(text) > 32 || time.Since(start) > time.Minute {
+		t.Errorf("%d bytes, %v", len(text), err)
+	}
 }
