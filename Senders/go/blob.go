@@ -29,12 +29,17 @@ type Reference struct {
 	Size int64 `json:"size"`
 	// SHA256 is base64url of the digest of the whole blob.
 	SHA256 string `json:"sha256"`
+	// The purpose of the blob is 0 in a reference that wasn't made here.
+	purpose   byte
+	setsBadge bool
 }
 
 // Format writes no secret.
 func (r Reference) Format(state fmt.State, _ rune) { fmt.Fprintf(state, "blob of %d bytes", r.Size) }
 
-func (r Reference) check(limit int64) {
+func (r Reference) check(purpose byte) {
+	limit := map[byte]int64{forAttachment: maxFile, forPayload: maxPayload}[purpose]
+	require(r.purpose == 0 || r.purpose == purpose, "", "an attachment refers to a payload, or Offloaded to a file")
 	match := urlForm.FindStringSubmatch(r.URL)
 	require(match != nil && len(r.URL) <= maxURL && len(match[1]) <= maxHost, "", "the URL of a blob isn't https, escaped, and at most 2,048 bytes")
 	port, err := strconv.Atoi(match[2])
@@ -56,7 +61,7 @@ type Attachment struct {
 }
 
 func (a Attachment) check() {
-	a.Reference.check(maxFile)
+	a.Reference.check(forAttachment)
 	require(mimeForm.MatchString(a.Type), "", "an attachment's type isn't a MIME type in lower case")
 	require(a.ID == "" || nameForm.MatchString(a.ID), "", "an attachment's id isn't 1 to 64 characters of A-Z, a-z, 0-9, _ and -")
 	require(a.Use == "" || a.Use == "avatar", "", "an attachment's use isn't avatar")
@@ -70,20 +75,21 @@ type SealedBlob struct {
 }
 
 // SealFile encrypts a file under a fresh key.
-func SealFile(file []byte) *SealedBlob { return newBlob(forAttachment, file) }
+func SealFile(file []byte) *SealedBlob { return newBlob(forAttachment, file, false) }
 
 // SealPayload encrypts a payload under a fresh key, padded to a multiple of 4 KiB. It takes what [Sealer.Seal] takes. Errors:
 // invalidPayload.
 func SealPayload(payload any) (blob *SealedBlob, err error) {
 	defer catch(&err, "invalidPayload", "the payload")
-	text := must(readPayload(payload)).root.text
-	return newBlob(forPayload, join(text, spaces[:-len(text)&(pageSize-1)])), nil
+	inner := must(readPayload(payload))
+	text := inner.root.text
+	return newBlob(forPayload, join(text, spaces[:-len(text)&(pageSize-1)]), inner.aps.has("badge")), nil
 }
 
-func newBlob(purpose byte, plaintext []byte) *SealedBlob {
+func newBlob(purpose byte, plaintext []byte, setsBadge bool) *SealedBlob {
 	key := random(32)
 	data := sealBlob(key, purpose, plaintext)
-	return &SealedBlob{data, hide(Reference{"", base64Of(key), int64(len(plaintext)), base64Of(digest(data))})}
+	return &SealedBlob{data, hide(Reference{"", base64Of(key), int64(len(plaintext)), base64Of(digest(data)), purpose, setsBadge})}
 }
 
 // sealBlob makes "PCB1" and the chunks. A second blob under one key would have the same nonces.
@@ -124,7 +130,7 @@ func (s *sealing) offloaded(inner payload, tooLarge *Error) *SealedPush {
 	aps, alert := inner.root.members["aps"], inner.aps.members["alert"]
 	short := join([]byte(`{"aps":`), inner.root.text[aps.start:alert.start], s.alert, inner.root.text[alert.end:aps.end], []byte("}"))
 	reference := blob.Reference(url)
-	reference.check(maxPayload)
+	reference.check(forPayload)
 	require(!s.IsQuiet, "", "a quiet push has an offloaded payload")
 	s.Offloaded, s.header.Offload = &reference, &reference
 	push := s.push(must(readPayload(short)))

@@ -115,7 +115,7 @@ func (o Options) header(to *key, now time.Time) header {
 		require(!slices.ContainsFunc(o.Attachments[:place], isSame), "", "two attachments have one id, or are avatars")
 	}
 	if o.Offloaded != nil {
-		o.Offloaded.check(maxPayload)
+		o.Offloaded.check(forPayload)
 	}
 	require(!o.IsQuiet || len(o.Attachments) == 0 && o.Offloaded == nil, "", "a quiet push has an attachment or an offloaded payload")
 	for place, id := range o.Retracted {

@@ -71,7 +71,8 @@ func (s *Sealer) Seal(payload any, to *Recipient, placeholder Placeholder, optio
 	defer catch(&err, "invalidOption", "the options")
 	options = options.check(bound)
 	inner := must(readPayload(payload))
-	require(options.Badge == nil || !inner.aps.has("badge"), "invalidPayload", "the payload sets the badge, and an option adds to it")
+	setsBadge := inner.aps.has("badge") || options.Offloaded != nil && options.Offloaded.setsBadge
+	require(options.Badge == nil || !setsBadge, "invalidPayload", "the payload sets the badge, and an option adds to it")
 	made := sealing{bound, options, options.header(bound.to, now), placeholder.alert()}
 	return made.push(inner), nil
 }

@@ -207,6 +207,31 @@ func TestAReferenceIsCheckedBeforeItIsSealed(t *testing.T) {
 	}
 }
 
+func TestABlobOfTheOtherPurposeAndASecondBadgeAreRefused(t *testing.T) {
+	to := ok[*Recipient](t)(ReadRecipient(RecordOf(t, "p256 psk")))
+	file := SealFile([]byte(plainPayload)).Reference("https://a")
+	payload := ok[*SealedBlob](t)(SealPayload(plainPayload)).Reference("https://a")
+	badge := ok[*SealedBlob](t)(SealPayload(`{"aps":{"alert":"x","badge":1}}`)).Reference("https://a")
+	// A database stores the exported fields.
+	stored := Reference{URL: badge.URL, Key: badge.Key, Size: badge.Size, SHA256: badge.SHA256}
+	for what, one := range map[string]struct {
+		code    string
+		options Options
+	}{
+		"a payload": {"", Options{Offloaded: &payload}}, "a file as a payload": {"invalidOption", Options{Offloaded: &file}},
+		"a file":                     {"", Options{Attachments: []Attachment{{Reference: file, Type: "image/png"}}}},
+		"a payload as a file":        {"invalidOption", Options{Attachments: []Attachment{{Reference: payload, Type: "image/png"}}}},
+		"a payload with a badge":     {"", Options{Offloaded: &badge}},
+		"a badge and a payload":      {"", Options{Offloaded: &payload, Badge: &Badge{1}}},
+		"two badges":                 {"invalidPayload", Options{Offloaded: &badge, Badge: &Badge{1}}},
+		"a payload that isn't known": {"", Options{Offloaded: &stored, Badge: &Badge{1}}},
+		"a file that isn't known":    {"", Options{Attachments: []Attachment{{Reference: stored, Type: "image/png"}}}},
+	} {
+		_, err := testSealer(t, true).Seal(plainPayload, to, plainPlaceholder, one.options)
+		wantCode(t, what, one.code, err)
+	}
+}
+
 func TestASealerNeedsATopicAndASignerOrTheWordUnsigned(t *testing.T) {
 	for _, topic := range []string{"", "a b", "com_example", "com.example\n", strings.Repeat("a", 156), "é"} {
 		_, err := NewUnsignedSealer(topic)
