@@ -122,7 +122,7 @@ func newRecipient(k *key) *Recipient {
 }
 
 // ReadRecipient reads a public, a shared or a device key: a JWK, or a set of one. Read an app's upload with [ReadRegistration].
-// Errors: wrongKind for a private key or one that signs, pskMissing, and those of [ReadKeyset].
+// Errors: wrongKind for a private key or one that signs, pskMissing, noKeySeals, and those of [ReadKeyset].
 func ReadRecipient(record []byte) (to *Recipient, err error) {
 	defer catch(&err, "malformed", "the key record")
 	return must(ReadKeyset(record)).only().recipient(), nil
@@ -149,7 +149,7 @@ func newSenderKey(k *key) *SenderKey {
 	return &SenderKey{hide(k)}
 }
 
-// ReadSenderKey reads a private JWK, or a set of one. Errors: wrongKind, and those of [ReadKeyset].
+// ReadSenderKey reads a private JWK, or a set of one. Errors: wrongKind, noKeySeals, and those of [ReadKeyset].
 func ReadSenderKey(record []byte) (signer *SenderKey, err error) {
 	defer catch(&err, "malformed", "the key record")
 	return newSenderKey(must(ReadKeyset(record)).only().key), nil

@@ -160,12 +160,12 @@ func (s *Keyset) RequireSequence(seen int64) (err error) {
 // Kind returns recipient, shared, sender or publisher.
 func (s *Keyset) Kind() string { return s.kind }
 
-// only returns the key of a set of one, which has no end.
+// only returns the key of a set of one, which seals now and has no end.
 func (s *Keyset) only() *entry {
-	found := s.entries[0]
-	hasEnd := found.times.has("retiresAt") || found.times.has("expiresAt") || found.times.has("revokedAt")
+	times := s.entries[0].times
+	hasEnd := times.has("retiresAt") || times.has("expiresAt") || times.has("revokedAt")
 	require(len(s.entries) == 1 && !hasEnd, "", "this is a set of keys with times: read it with ReadKeyset, and choose a key by time")
-	return found
+	return s.required(time.Now())
 }
 
 // latest is the time of evaluation: the clock's, or that of the last write if it is later.

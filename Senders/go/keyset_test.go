@@ -57,6 +57,22 @@ func TestAnOlderSetThanWasSeenIsRefused(t *testing.T) {
 	wantCode(t, "an older one", "rolledBack", keys.RequireSequence(6))
 }
 
+func TestASetOfOneKeyThatDoesNotSealIsRefused(t *testing.T) {
+	record, sender := string(RecordOf(t, "p256")), senderJWKs(t)[0]
+	for entry, code := range map[string]string{
+		`"activatesAt":"2020-01-01T00:00:00Z"`: "", `"activatesAt":"9999-01-01T00:00:00Z"`: "noKeySeals", `"createdAt":"2020-01-01T00:00:00Z"`: "noKeySeals",
+		`"activatesAt":"2020-01-01T00:00:00Z","destroyedAt":"2021-01-01T00:00:00Z"`: "noKeySeals",
+	} {
+		set := func(jwk string) []byte {
+			return fmt.Appendf(nil, `{"keys":[%s],"pushcrypt":{"seq":5,"keys":{"%s":{%s}}}}`, jwk, kidOf(jwk), entry)
+		}
+		_, err := ReadRecipient(set(record))
+		wantCode(t, entry, code, err)
+		_, err = ReadSenderKey(set(sender))
+		wantCode(t, entry, code, err)
+	}
+}
+
 func TestTheStatesOfKeysAreThoseOfTheVectors(t *testing.T) {
 	each(t, vectors(t, "keysets-v1.json"), "states", func(t *testing.T, one *object) {
 		keys := ok[*Keyset](t)(ReadKeyset([]byte(one.string("text"))))
