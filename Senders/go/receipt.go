@@ -89,8 +89,8 @@ func parseForm(text string) *object {
 	for _, field := range strings.Split(text, "&") {
 		name, value, isPair := strings.Cut(field, "=")
 		name, nameErr := url.QueryUnescape(name)
-		value, valueErr := url.QueryUnescape(strings.ReplaceAll(value, "=", "%"))
-		isRight := isPair && name != "" && nameErr == nil && valueErr == nil && utf8.ValidString(name+value) && !form.has(name)
+		value, valueErr := url.QueryUnescape(value)
+		isRight := isPair && strings.Count(field, "=") == 1 && name != "" && nameErr == nil && valueErr == nil && utf8.ValidString(name+value) && !form.has(name)
 		require(isRight, "", "it is neither JSON nor a form with each field once, in UTF-8")
 		switch name {
 		case "time":

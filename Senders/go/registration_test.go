@@ -169,4 +169,8 @@ func TestReceiptsAreReadAsJSONAndAsAForm(t *testing.T) {
 		_, err := ReadReceipt([]byte(form + "&id=" + name + "&push=1&outcome=opened&time=5"))
 		wantCode(t, form, "malformed", err)
 	}
+	for push, code := range map[string]string{"id%3D41": "", "id=41": "malformed", "=": "malformed", "1=": "malformed"} {
+		_, err := ReadReceipt([]byte("id=" + name + "&push=" + push + "&outcome=opened&time=5"))
+		wantCode(t, push, code, err)
+	}
 }
