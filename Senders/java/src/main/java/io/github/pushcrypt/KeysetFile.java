@@ -42,9 +42,16 @@ public final class KeysetFile {
      */
     public static KeysetFile read(Path file, List<String> command) {
         try {
-            checkFile(file);
-            try (InputStream text = Files.newInputStream(file)) {
-                return parse(text.readNBytes(MAX_SIZE + 1), command);
+            Flaw.unless(Files.exists(file), "notFound", "there is no file " + file);
+            // Links are followed once. A pipe of a shell has no path behind the link.
+            boolean isPipe = isPipe(attributes(file));
+            Path real = isPipe ? file : file.toRealPath();
+            Map<String, Object> before = attributes(real);
+            checkAttributes(real, before);
+            try (InputStream text = isPipe ? Files.newInputStream(real) : Files.newInputStream(real, LinkOption.NOFOLLOW_LINKS)) {
+                byte[] data = text.readNBytes(MAX_SIZE + 1);
+                Flaw.unless(isPipe || attributes(real).equals(before), "inputOutput", "the keyset was replaced while it was read");
+                return parse(data, command);
             }
         } catch (IOException e) {
             throw new PushCryptException("inputOutput", "the keyset can't be read", Map.of(), e);
@@ -108,6 +115,8 @@ public final class KeysetFile {
             Flaw.unless(names.add(lock.string("name")), "two secrets have one name");
             boolean isTooLarge = !scrypt.isEmpty() && 128 * scrypt.integer("n", 0, 1 << 20) * scrypt.integer("r", 0, 32) > 1 << 30;
             Flaw.unless(!isTooLarge, "scrypt would need more than 1 GiB");
+            boolean isDefined = scrypt.isEmpty() || Long.numberOfTrailingZeros(scrypt.integer("n", 0, 1 << 20)) < 16 * scrypt.integer("r", 0, 32);
+            Flaw.unless(isDefined, "scrypt has no n of 2^(16 r) or more (RFC 7914)");
         }
         List<byte[]> wrapped = locks.stream().filter(lock -> lock.has("command")).map(lock -> lock.bytes("key", 0)).toList();
         Flaw.unless(!wrapped.isEmpty(), "secretNeeded", "the keys are encrypted under a passphrase, for which Java has no scrypt: add a wrap "
@@ -145,18 +154,21 @@ public final class KeysetFile {
         }
         return keys;
     }
-    /** "Files that are only read". Links are followed. */
-    private static void checkFile(Path file) throws IOException {
-        Flaw.unless(Files.exists(file), "notFound", "there is no file " + file);
-        if (!file.getFileSystem().supportedFileAttributeViews().contains("unix")) return;
-        int mode = (Integer) Files.getAttribute(file, "unix:mode");
-        Object owner = Files.getAttribute(file, "unix:uid");
-        boolean isPipe = (mode & 0170000) == 0010000, isRoots = owner.equals(0);
-        boolean isOwn = Files.exists(SELF) ? owner.equals(Files.getAttribute(SELF, "unix:uid"))
+    /** What changes when a file is written or replaced. */
+    static Map<String, Object> attributes(Path file) throws IOException {
+        boolean isUnix = file.getFileSystem().supportedFileAttributeViews().contains("unix");
+        return Files.readAttributes(file, isUnix ? "unix:mode,uid,dev,ino,ctime,size,lastModifiedTime" : "size,lastModifiedTime");
+    }
+    static boolean isPipe(Map<String, Object> attributes) { return ((Integer) attributes.getOrDefault("mode", 0) & 0170000) == 0010000; }
+    /** "Files that are only read". */
+    private static void checkAttributes(Path file, Map<String, Object> attributes) throws IOException {
+        if (!attributes.containsKey("mode") || isPipe(attributes)) return;
+        Object owner = attributes.get("uid");
+        boolean isRoots = owner.equals(0), isOwn = Files.exists(SELF) ? owner.equals(Files.getAttribute(SELF, "unix:uid"))
                 : Files.getOwner(file).getName().equals(System.getProperty("user.name"));
-        Flaw.unless(isPipe || isRoots || isOwn, "foreignOwner", file + " belongs to another user");
+        Flaw.unless(isRoots || isOwn, "foreignOwner", file + " belongs to another user");
         // Of a file of root, its group may read it.
-        Flaw.unless(isPipe || (mode & (isRoots ? 0037 : 0077)) == 0, "looseMode", "other users can open " + file);
+        Flaw.unless(((Integer) attributes.get("mode") & (isRoots ? 0037 : 0077)) == 0, "looseMode", "other users can open " + file);
     }
     /** The keyset key, of the outputs of all wrap commands: this command made one of them. */
     private static byte[] unwrap(List<String> command, List<byte[]> wrapped) {
@@ -176,26 +188,34 @@ public final class KeysetFile {
         builder.environment().remove("PUSHCRYPT_PASSPHRASE");
         long end = System.nanoTime() + TIMEOUT;
         Process process = null;
+        Set<ProcessHandle> children = new HashSet<>();
         try {
             process = builder.start();
             InputStream output = process.getInputStream();
             FutureTask<byte[]> reading = new FutureTask<>(() -> output.readNBytes(KEY_SIZE + 1));
-            new Thread(reading, "pushcrypt-unwrap").start();
+            Thread reader = new Thread(reading, "pushcrypt-unwrap");
+            reader.setDaemon(true);
+            reader.start();
             try (OutputStream input = process.getOutputStream()) {
                 input.write(wrapped);
             } catch (IOException e) {
                 // The program has ended, and its status says why.
             }
-            byte[] key = reading.get(end - System.nanoTime(), TimeUnit.NANOSECONDS);
-            boolean hasEnded = process.waitFor(end - System.nanoTime(), TimeUnit.NANOSECONDS);
-            Flaw.unless(hasEnded && process.exitValue() == 0 && key.length == KEY_SIZE, "wrapCommandFailed",
-                    "the command didn't write the 32 bytes of a key, or its exit status isn't 0");
+            do {
+                process.descendants().forEach(children::add);
+            } while (!(reading.isDone() && reading.get().length > KEY_SIZE) && System.nanoTime() < end && !process.waitFor(10, TimeUnit.MILLISECONDS));
+            boolean isRight = !process.isAlive() && process.exitValue() == 0;
+            // One that outlives the command would hold the output open.
+            children.forEach(ProcessHandle::destroyForcibly);
+            byte[] key = isRight ? reading.get(5, TimeUnit.SECONDS) : Bytes.EMPTY;
+            Flaw.unless(key.length == KEY_SIZE, "wrapCommandFailed", "the command didn't write the 32 bytes of a key, or its exit status isn't 0");
             return key;
         } catch (IOException | InterruptedException | ExecutionException | TimeoutException e) {
             if (e instanceof InterruptedException) Thread.currentThread().interrupt();
             throw new PushCryptException("wrapCommandFailed", "the command that unwraps the keyset key failed", Map.of(), e);
         } finally {
-            if (process != null) process.descendants().forEach(ProcessHandle::destroyForcibly);
+            if (process != null) process.descendants().forEach(children::add);
+            children.forEach(ProcessHandle::destroyForcibly);
             if (process != null) process.destroyForcibly();
         }
     }

@@ -26,7 +26,8 @@ public final class KeysetWatcher implements Sealer.Signer, AutoCloseable {
     });
     private volatile KeysetFile used;
     private volatile PushCryptException refusal;
-    private Object stamp;
+    private final boolean isPipe;
+    private Map<String, Object> stamp;
     /** Watches a keyset whose keys are in clear. Throws what {@link KeysetFile#read(Path)} throws, and {@code noKeySeals}. */
     public KeysetWatcher(Path file) { this(file, List.of()); }
     /** Watches a keyset whose keys a command unwraps; see {@link KeysetFile#read(Path, List)}. */
@@ -36,6 +37,7 @@ public final class KeysetWatcher implements Sealer.Signer, AutoCloseable {
         this.command = List.copyOf(command);
         this.clock = clock;
         stamp = stamp();
+        isPipe = KeysetFile.isPipe(stamp);
         used = KeysetFile.read(path, this.command);
         used.keyset().required(clock.instant());
         looks.scheduleWithFixedDelay(() -> {
@@ -46,19 +48,19 @@ public final class KeysetWatcher implements Sealer.Signer, AutoCloseable {
             }
         }, interval.toMillis(), interval.toMillis(), TimeUnit.MILLISECONDS);
     }
-    private Object stamp() {
+    private Map<String, Object> stamp() {
         try {
-            return Files.readAttributes(path, "unix:dev,ino,mode,uid,size,lastModifiedTime,ctime");
-        } catch (IOException | RuntimeException e) {
-            return new Object();
+            return KeysetFile.attributes(path);
+        } catch (IOException e) {
+            return Map.of("", new Object());
         }
     }
-    /** Reads the file at once, and returns whether it is in use. */
+    /** Reads the file at once, and returns whether it is in use. A pipe is read only at the start. */
     public boolean reload() { return look(true); }
     private synchronized boolean look(boolean isForced) {
         try {
-            Object found = stamp();
-            if (!isForced && found.equals(stamp)) return refusal == null;
+            Map<String, Object> found = stamp();
+            if (isPipe || !isForced && found.equals(stamp)) return refusal == null;
             stamp = found;
             KeysetFile read = KeysetFile.read(path, command).requireAfter(used.head());
             Instant now = clock.instant();

@@ -44,6 +44,50 @@ final class KeysetFileTests {
         Path folder = Files.createTempDirectory("pushcrypt");
         checkCommand(folder);
         checkFiles(folder);
+        checkReplaced(folder);
+    }
+
+    /** A link that changes all the time leads to a file that only its owner can open, or to one that others can. */
+    private static void checkReplaced(Path folder) throws Exception {
+        Key own = newSender(), foreign = newSender();
+        Path good = KeysetWriter.write(folder.resolve("good.keyset"), created(own).plain()), loose = KeysetWriter.write(folder.resolve("loose.keyset"), created(foreign).plain());
+        Files.setPosixFilePermissions(loose, PosixFilePermissions.fromString("rw-rw-rw-"));
+        Path link = Files.createSymbolicLink(folder.resolve("changing.keyset"), good), next = folder.resolve("next.keyset");
+        java.util.concurrent.atomic.AtomicBoolean isDone = new java.util.concurrent.atomic.AtomicBoolean();
+        Thread changing = new Thread(() -> {
+            for (int turn = 0; !isDone.get(); turn++) {
+                try {
+                    Files.move(Files.createSymbolicLink(next, turn % 2 == 0 ? loose : good), link, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
+                } catch (java.io.IOException e) {
+                    throw new java.io.UncheckedIOException(e);
+                }
+            }
+        });
+        changing.start();
+        int read = 0, taken = 0;
+        for (int turn = 0; turn < 1_500; turn++) {
+            try {
+                read++;
+                if (!KeysetFile.read(link).keyset().entries.get(0).key().kid().equals(own.kid())) taken++;
+            } catch (PushCryptException e) {
+                if (!List.of("looseMode", "inputOutput").contains(e.code())) throw e;
+            }
+        }
+        isDone.set(true);
+        changing.join(10_000);
+        equal("files that others can open, of " + read + " that changed while they were read", 0, taken);
+    }
+
+    private static void checkCommandOutput(Path folder, byte[] sealed, Key sender, Instant now) throws Exception {
+        Path pids = folder.resolve("pids");
+        long start = System.nanoTime();
+        List<String> holding = List.of("/bin/sh", "-c", "sleep 100 & echo $! > \"$1/pids\"; sleep 0.3; cat > /dev/null; cat \"$1/key\"", "sh", folder.toString());
+        equal("a child holds the output after the command ended", sender.kid(), KeysetFile.parse(sealed, holding).keyset().keyAt(now).kid());
+        long child = Long.parseLong(Files.readString(pids).strip());
+        check("the child is ended", ProcessHandle.of(child).map(one -> one.onExit().orTimeout(5, java.util.concurrent.TimeUnit.SECONDS).handle((ended, late) -> late == null).join()).orElse(true));
+        List<String> long33 = List.of("/bin/sh", "-c", "cat > /dev/null; head -c 33 /dev/zero; exec sleep 100");
+        refused("more than a key", "wrapCommandFailed", () -> KeysetFile.parse(sealed, long33));
+        check("both take no more than 20 seconds", System.nanoTime() - start < 20_000_000_000L);
     }
 
     private static KeysetLog log(Obj one, String name) throws Exception { return KeysetFile.log(rows(one, name), new int[1]); }
@@ -149,6 +193,7 @@ final class KeysetFileTests {
                 List.of("/bin/sh", "-c", "head -c 32 /dev/zero; exit 3"), List.of("/bin/no-such-program"))) {
             refused("a command that fails: " + wrong, "wrapCommandFailed", () -> KeysetFile.parse(sealed, wrong));
         }
+        checkCommandOutput(folder, sealed, sender, now);
         // Each row and each value that is changed is found.
         String text = new String(sealed, "UTF-8"), other = new String(writer.sealed(keysetKey, locks), "UTF-8");
         for (String member : List.of("dataKey", "keys", "mac")) {
@@ -160,7 +205,7 @@ final class KeysetFileTests {
         refused("the locks changed", "notAuthentic", () -> KeysetFile.parse(text.replace("paper\",\"pass", "papes\",\"pass").getBytes("UTF-8"), command));
         String mac = other.substring(other.lastIndexOf("\"mac\":\""));
         refused("a mac of another history key", "notAuthentic", () -> KeysetFile.parse((text.substring(0, text.lastIndexOf("\"mac\":\"")) + mac).getBytes("UTF-8"), command));
-        for (String[] change : new String[][] {{"\"command\":true", "\"command\":false"}, {"\"n\":2", "\"n\":3"}, {"\"n\":2", "\"n\":2097152"}, {"\"r\":1", "\"r\":33"}, {"\"p\":1", "\"p\":17"}, {"\"n\":2,\"r\":1", "\"n\":1048576,\"r\":9"},
+        for (String[] change : new String[][] {{"\"command\":true", "\"command\":false"}, {"\"n\":2", "\"n\":3"}, {"\"n\":2", "\"n\":2097152"}, {"\"n\":2", "\"n\":65536"}, {"\"r\":1", "\"r\":33"}, {"\"p\":1", "\"p\":17"}, {"\"n\":2,\"r\":1", "\"n\":1048576,\"r\":9"},
             {"\"name\":\"kms\"", "\"name\":\"paper\""}, {"\"name\":\"kms\"", "\"name\":\"k s\""}, {"\"command\":true", "\"command\":true,\"x\":1"}}) {
             refused("locks with " + change[1], "malformed", () -> KeysetFile.parse(text.replace(change[0], change[1]).getBytes("UTF-8"), command));
         }

@@ -74,6 +74,7 @@ final class WatcherTests {
         refused("no key at the start", "noKeySeals", () -> new KeysetWatcher(file).close());
         checkErrors(file, before, after, next);
         checkRevocations(file, before, after, first, next);
+        checkPipe(file.resolveSibling("pipe"), before, first);
         byte[] keysetKey = Bytes.random(32);
         List<String> command = KeysetFileTests.command(file.getParent(), keysetKey);
         String locks = "[" + KeysetWriter.commandLock("kms") + "]";
@@ -134,6 +135,33 @@ final class WatcherTests {
             KeysetWriter.write(file, new KeysetWriter(idle).line("2026-05-03T00:00:00Z", "policy").plain());
             check("a further file without a key that seals is taken", watcher.reload() && watcher.head().n() == 4);
         }
+    }
+
+    /** A pipe has its bytes once. */
+    private static void checkPipe(Path pipe, KeysetWriter writer, Key key) throws Exception {
+        equal("mkfifo", 0, new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor());
+        Thread writing = new Thread(() -> {
+            try {
+                Files.write(pipe, writer.plain(), StandardOpenOption.WRITE);
+            } catch (java.io.IOException e) {
+                throw new java.io.UncheckedIOException(e);
+            }
+        });
+        writing.setDaemon(true);
+        writing.start();
+        KeysetWatcher watcher = new KeysetWatcher(pipe, List.of(), Duration.ofMillis(10), InstantSource.fixed(NOW));
+        java.util.concurrent.FutureTask<Boolean> reloading = new java.util.concurrent.FutureTask<>(watcher::reload);
+        Thread thread = new Thread(reloading);
+        thread.setDaemon(true);
+        thread.start();
+        boolean isUsed = false;
+        try {
+            isUsed = reloading.get(3, java.util.concurrent.TimeUnit.SECONDS);
+        } catch (java.util.concurrent.TimeoutException e) {
+            // It reads the pipe again, and waits forever.
+        }
+        check("a pipe is read once", isUsed && watcher.keyAt(NOW).kid().equals(key.kid()));
+        watcher.close();
     }
 
     private static void refuse(KeysetWatcher watcher, Path file, byte[] bytes, String code, Key used) throws Exception {
