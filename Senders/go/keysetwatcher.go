@@ -50,6 +50,13 @@ type KeysetWatcher struct {
 	reading sync.Mutex
 	file    atomic.Pointer[keysetFile]
 	refusal atomic.Pointer[error]
+	refused refusedText
+}
+
+// refusedText is a file that stays refused as long as another one isn't in use.
+type refusedText struct {
+	text []byte
+	err  error
 }
 
 // WatchKeyset reads a keyset's file (docs/keyset-log.md), and looks for another one until the context is done, which also ends the wrap
@@ -97,9 +104,16 @@ func (w *KeysetWatcher) Reload(ctx context.Context) error {
 	return err
 }
 
-// read changes nothing if the file has the bytes of the one in use. Another file is read each time, until it is in use: the time of its
-// key may come, or a key server recover. A pipe is read once.
+// read changes nothing if the file has the bytes of the one in use. Another file is read each time if the time of its key may come, or a
+// key server recover; otherwise the wrap command doesn't run again. A pipe is read once.
 func (w *KeysetWatcher) read(ctx context.Context) (err error) {
+	var text []byte
+	defer func() {
+		var refused *Error
+		if errors.As(err, &refused) && text != nil && !isOneOf(refused.Code, "noKeySeals", "wrapCommandFailed", "inputOutput") {
+			w.refused = refusedText{text, err}
+		}
+	}()
 	defer catch(&err, "malformed", "the keyset")
 	used, now := w.file.Load(), w.options.Now()
 	if used != nil && used.isPipe {
@@ -108,6 +122,9 @@ func (w *KeysetWatcher) read(ctx context.Context) (err error) {
 	text, isPipe := readPrivateFile(w.path)
 	if used != nil && bytes.Equal(text, used.text) {
 		return nil
+	}
+	if w.refused.err != nil && bytes.Equal(text, w.refused.text) {
+		return w.refused.err
 	}
 	seen := w.options.Seen
 	if used != nil {
@@ -127,6 +144,7 @@ func (w *KeysetWatcher) read(ctx context.Context) (err error) {
 	}
 	file.isPipe = isPipe
 	w.file.Store(file)
+	w.refused = refusedText{}
 	return nil
 }
 

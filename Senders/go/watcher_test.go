@@ -231,6 +231,33 @@ func TestAFileThatIsRefusedLeavesTheKeysInUse(t *testing.T) {
 	}
 }
 
+func TestTheWrapCommandRunsOnceForAFileThatStaysRefused(t *testing.T) {
+	folder, keysetKey := t.TempDir(), random(32)
+	path, runs, first := filepath.Join(folder, "sender.keyset"), filepath.Join(folder, "runs"), created(t, `"kms"`)
+	put(t, filepath.Join(folder, "key"), keysetKey)
+	locks := `[{"name":"kms","command":true,"key":"AAAA"}]`
+	put(t, path, first.sealed(keysetKey, locks))
+	w := watched(t, path, KeysetOptions{Command: []string{"/bin/sh", "-c", "cd '" + folder + "' && echo >> runs && cat key"}})
+	ended := first.line("2026-02-01T00:00:00Z", "rotated", `,"keys":{"`+kidOf(senderJWKs(t)[0])+`":{"retiresAt":"2026-03-01T00:00:00Z"}}`)
+	damaged := rotated(t, first, "2026-03-01T00:00:00Z").sealed(random(32), locks)
+	for _, one := range []struct {
+		code string
+		data []byte
+		runs int
+	}{
+		{"notAuthentic", damaged, 1}, {"notAuthentic", damaged, 0}, {"noKeySeals", ended.sealed(keysetKey, locks), 1}, {"notAuthentic", damaged, 0},
+		{"", rotated(t, first, "2026-03-01T00:00:00Z").sealed(keysetKey, locks), 1}, {"notAuthentic", damaged, 1},
+	} {
+		put(t, runs, nil)
+		put(t, path, one.data)
+		wantCode(t, "the reload", one.code, w.Reload(t.Context()))
+		wantCode(t, "the refusal", one.code, w.Refusal())
+		if count := len(ok[[]byte](t)(os.ReadFile(runs))); count != one.runs {
+			t.Errorf("%s: want %d runs, got %d", one.code, one.runs, count)
+		}
+	}
+}
+
 func TestTheRevocationOfTheLastKeyStopsSealingAtOnce(t *testing.T) {
 	path, keys := filepath.Join(t.TempDir(), "sender.keyset"), senderJWKs(t)
 	first := created(t, "")
