@@ -3,6 +3,7 @@ package pushcrypt
 import (
 	"encoding/binary"
 	"fmt"
+	"log/slog"
 	"regexp"
 	"strconv"
 )
@@ -36,6 +37,9 @@ type Reference struct {
 
 // Format writes no secret.
 func (r Reference) Format(state fmt.State, _ rune) { fmt.Fprintf(state, "blob of %d bytes", r.Size) }
+
+// LogValue writes no secret.
+func (r Reference) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(r)) }
 
 func (r Reference) check(purpose byte) {
 	limit := map[byte]int64{forAttachment: maxFile, forPayload: maxPayload}[purpose]
@@ -122,6 +126,7 @@ func (s *sealing) offloaded(inner payload, tooLarge *Error) *SealedPush {
 	if s.Offload == nil || s.Offloaded != nil {
 		panic(tooLarge)
 	}
+	require(!s.IsQuiet, "", "a quiet push has an offloaded payload")
 	blob := must(SealPayload(inner.root.text))
 	url, err := s.Offload(blob)
 	if err != nil {
@@ -131,7 +136,6 @@ func (s *sealing) offloaded(inner payload, tooLarge *Error) *SealedPush {
 	short := join([]byte(`{"aps":`), inner.root.text[aps.start:alert.start], s.alert, inner.root.text[alert.end:aps.end], []byte("}"))
 	reference := blob.Reference(url)
 	reference.check(forPayload)
-	require(!s.IsQuiet, "", "a quiet push has an offloaded payload")
 	s.Offloaded, s.header.Offload = &reference, &reference
 	push := s.push(must(readPayload(short)))
 	push.IsOffloaded = true

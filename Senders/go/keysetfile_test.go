@@ -228,3 +228,19 @@ func TestAKeysetFileOfMoreThan4MiBOrOfOtherBytesThanUTF8IsRefused(t *testing.T) 
 	wantCode(t, "no UTF-8", "malformed", caught(func() { parseKeyset([]byte("{\"\xff\":1}\n{}\n"), nil, false) }))
 	wantCode(t, "nothing", "incomplete", caught(func() { parseKeyset(nil, nil, false) }))
 }
+
+func TestTheCostOfScryptIsThatOfRFC7914(t *testing.T) {
+	for cost, code := range map[string]string{`"n":32768,"r":1`: "", `"n":65536,"r":1`: "malformed", `"n":65536,"r":2`: "", `"n":1048576,"r":8`: ""} {
+		lock := `{"name":"a","passphrase":{` + cost + `,"p":1,"salt":"AAAAAAAAAAAAAAAAAAAAAA","check":"AAAAAAAAAAAAAAAAAAAAAA"},"key":"` + base64Of(make([]byte, 60)) + `"}`
+		wantCode(t, cost, code, caught(func() { require(forms["lock"](parse([]byte(lock))), "", "the lock") }))
+	}
+}
+
+func TestTheLengthOfAListIsCheckedBeforeItsElements(t *testing.T) {
+	items, looks := make([]any, 9), 0
+	forms["counted"] = func(any) bool { looks++; return true }
+	defer delete(forms, "counted")
+	if listOf("counted", 0, 8, false)(items) || looks > 0 || !listOf("counted", 0, 8, false)(items[:8]) || looks != 8 {
+		t.Errorf("%d elements are looked at", looks)
+	}
+}

@@ -199,7 +199,7 @@ func init() {
 			shape("n:any r:any p:any salt:id check:id")(value)
 			lock := value.(*object)
 			n, r := lock.integer("n", 2, 1<<20), lock.integer("r", 1, 32)
-			return n&(n-1) == 0 && 128*n*r <= 1<<30 && isInteger(lock.get("p"), 1, 16)
+			return n&(n-1) == 0 && n < 1<<min(16*r, 62) && 128*n*r <= 1<<30 && isInteger(lock.get("p"), 1, 16)
 		},
 		"lock": func(value any) bool {
 			if as[*object](value, "a secret").has("command") {
@@ -239,11 +239,14 @@ func mapOf(name, member string, fewest int) form {
 func listOf(item string, fewest, most int, isDistinct bool) form {
 	return func(value any) bool {
 		items, ok := value.([]any)
+		if !ok || len(items) < fewest || len(items) > most {
+			return false
+		}
 		for place, one := range items {
 			isRight := forms[item](one) && !(isDistinct && slices.Contains(items[:place], one))
 			require(isRight, "", "an element has another form, or is there twice")
 		}
-		return ok && fewest <= len(items) && len(items) <= most
+		return true
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"time"
+	"unicode/utf8"
 )
 
 // In seconds, and names of exposed members.
@@ -104,7 +105,7 @@ func (o Options) header(to *key, now time.Time) header {
 	if o.Campaign != "" {
 		made.ID = messageID(o.Campaign, to)
 	}
-	require(made.IssuedAt >= 0 && made.ExpiresAt <= maxInteger, "", "the clock's time can't be represented")
+	require(0 <= made.IssuedAt && made.IssuedAt <= maxInteger && made.ExpiresAt <= maxInteger, "", "the clock's time can't be represented")
 	require(o.Badge == nil || -999 <= o.Badge.Add && o.Badge.Add <= 999, "", "the number for the badge isn't -999 to 999")
 	require(len(o.Attachments) <= 8 && len(o.Retracted) <= 16, "", "there are more than 8 attachments, or 16 ids to retract")
 	for place, file := range o.Attachments {
@@ -127,7 +128,7 @@ func (o Options) header(to *key, now time.Time) header {
 
 // messageID derives the id of a campaign's push (section 5). The key is K as used in suite 4, else the psk, else empty.
 func messageID(campaign string, to *key) string {
-	require(1 <= len(campaign) && len(campaign) <= 255, "", "the campaign's name isn't 1 to 255 bytes")
+	require(1 <= len(campaign) && len(campaign) <= 255 && utf8.ValidString(campaign), "", "the campaign's name isn't 1 to 255 bytes of UTF-8")
 	secret := to.psk
 	if to.keyType == shared {
 		secret = to.secret

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -156,7 +158,7 @@ func TestASoundIsHiddenOrTheDefaultOutside(t *testing.T) {
 
 func TestAClockThatTheMessageCannotHaveIsRefused(t *testing.T) {
 	to, sealer := ok[*Recipient](t)(ReadRecipient(RecordOf(t, "p256 psk"))), testSealer(t, true)
-	for second, code := range map[int64]string{-1: "invalidOption", 0: "", maxInteger - 60: "", maxInteger - 59: "invalidOption"} {
+	for second, code := range map[int64]string{math.MaxInt64: "invalidOption", -1: "invalidOption", 0: "", maxInteger - 60: "", maxInteger - 59: "invalidOption"} {
 		sealer.Now = func() time.Time { return time.Unix(second, 0) }
 		_, err := sealer.Seal(plainPayload, to, plainPlaceholder, Options{Lifetime: time.Minute})
 		wantCode(t, fmt.Sprint(second), code, err)
@@ -304,8 +306,12 @@ func TestAPayloadThatDoesNotFitIsOffloadedIfAnOptionAllowsIt(t *testing.T) {
 	wantCode(t, "an address without TLS", "invalidOption", err)
 	_, err = testSealer(t, true).Seal(payload, to, plainPlaceholder, Options{Offload: store, Limit: 300})
 	wantCode(t, "a limit that is too low for the short alert", "tooLarge", err)
+	stored = nil
 	_, err = testSealer(t, true).Seal(payload, to, plainPlaceholder, Options{Offload: store, IsQuiet: true})
 	wantCode(t, "a quiet push", "invalidOption", err)
+	if stored != nil {
+		t.Error("the payload of a push that is refused is stored")
+	}
 }
 
 func openBlob(t *testing.T, blob, key []byte, purpose byte) (plaintext []byte) {
@@ -396,6 +402,27 @@ func TestTheHeadersOfARequestToAPNs(t *testing.T) {
 	want := `{"apns-collapse-id":"c","apns-expiration":"1800000060","apns-priority":"5","apns-push-type":"alert","apns-topic":"com.example.app"}`
 	if got := string(write(push.Headers())); got != want {
 		t.Errorf("want %s, got %s", want, got)
+	}
+}
+
+func TestNoKeyOfABlobIsLogged(t *testing.T) {
+	blob := SealFile([]byte("file")).Reference("https://a")
+	var text strings.Builder
+	for _, handler := range []slog.Handler{slog.NewJSONHandler(&text, nil), slog.NewTextHandler(&text, nil)} {
+		slog.New(handler).Info("sealed", "blob", blob, "pointer", &blob, "file", Attachment{Reference: blob, Type: "image/png"})
+	}
+	if strings.Contains(text.String(), blob.Key) || strings.Count(text.String(), "blob of 4 bytes") != 6 {
+		t.Error(text.String())
+	}
+}
+
+func TestACampaignThatIsNotUTF8IsRefused(t *testing.T) {
+	to := ok[*Recipient](t)(ReadRecipient(RecordOf(t, "p256 psk")))
+	for campaign, code := range map[string]string{"é": "", "\xe9": "invalidOption"} {
+		_, err := to.MessageID(campaign)
+		wantCode(t, campaign, code, err)
+		_, err = testSealer(t, true).Seal(plainPayload, to, plainPlaceholder, Options{Campaign: campaign})
+		wantCode(t, campaign, code, err)
 	}
 }
 
