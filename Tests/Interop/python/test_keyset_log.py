@@ -131,6 +131,22 @@ class KeysetLogTests(unittest.TestCase):
                 changed[position] ^= 1
                 self.assertIsNotNone(refusal(lambda: KeysetFile.from_bytes(bytes(changed), passphrase)), position)
 
+    def test_a_key_is_revoked_if_the_log_or_one_that_was_given_up_says_so(self) -> None:
+        key, other, elsewhere = (_keys.generate("x25519") for _ in range(3))
+        lines = [created("recipient", key, other), {"at": TIME, "who": "a", "what": "revoked", "keys": {key.kid: {"revokedAt": LATER}}},
+                 {"at": TIME, "who": "a", "what": "restored", "n": 5, "over": [POINT], "revoked": {elsewhere.kid: LATER}}]
+        log = KeysetLog.from_bytes(support.chained(lines))
+        self.assertEqual([log.is_revoked(kid) for kid in (key.kid, other.kid, elsewhere.kid, "A" * 11)], [True, False, True, False])
+
+    def test_scrypt_with_n_of_at_least_2_to_the_power_of_16_r_is_refused(self) -> None:
+        rows = support.chained([created("recipient", secrets=["a"])])
+        lock = support.entry("a", "x", bytes(32), os.urandom, {"n": 16, "r": 1, "p": 1})
+        sealed = support.sealed_members(rows, [], {"a": "x"}, os.urandom)
+        for n, r, expected in ((2**16, 1, ("malformed", 2)), (2**17, 1, ("malformed", 2)), (2**15, 1, None), (2**16, 2, None)):
+            entry = {**lock, "passphrase": {**lock["passphrase"], "n": n, "r": r}}
+            text = rows + support.compact({**sealed, "sealed": {**sealed["sealed"], "locks": [entry]}}) + b"\n"
+            self.assertEqual(refusal(lambda: KeysetFile.from_bytes(text)), expected, (n, r))
+
     def test_a_missing_secret_is_named(self) -> None:
         rows = support.chained([created("recipient")])
         last = support.sealed_members(rows, [], {"work": "x", "kms": bytes(8)}, os.urandom)

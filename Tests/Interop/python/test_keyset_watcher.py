@@ -265,6 +265,35 @@ class WatcherTests(KeysetCase):
         self.assertEqual(caught.exception.code, "noKeySeals")
         self.refused("noKeySeals", self.watcher)
 
+    def test_a_restored_keyset_that_never_had_the_key_in_use_is_used_at_once(self) -> None:
+        first = created("sender", FIRST)
+        rotated = {**ROTATED, "keys": {FIRST.kid: {"retiresAt": TIME}, SECOND.kid: {**ROTATED["keys"][SECOND.kid],  # type: ignore[index]
+                                                                                    "activatesAt": TIME}}}
+        restored = {"at": TIME, "who": "a", "what": "restored", "n": 3, "over": [support.head(support.chained((first, rotated)))]}
+        for revoked in ({"revoked": {SECOND.kid: TIME}}, {}):
+            for keys in ({}, {FIRST.kid: {"retiresAt": TIME}}):
+                with self.subTest(revoked=revoked, keys=keys):
+                    self.write(plain(first, rotated, keys=(FIRST, SECOND)))
+                    watcher = self.watcher()
+                    self.assertEqual(self.skid(watcher), SECOND.kid)
+                    self.write(plain(first, {**restored, **revoked, **({"keys": keys} if keys else {})}, keys=(FIRST,)))
+                    watcher._look()
+                    self.assertEqual((watcher.refusal, watcher.head.n), (None, 3))
+                    if keys:
+                        self.refused("noKeySeals", watcher.sender_key)
+                    else:
+                        self.assertEqual(self.skid(watcher), FIRST.kid)
+
+    def test_a_new_file_without_a_key_is_used_if_no_key_in_use_signs_any_more(self) -> None:
+        ending = changed(FIRST.kid, retiresAt=LATER)
+        self.write(plain(created("sender", FIRST), ending, keys=(FIRST,)))
+        watcher, self.time = self.watcher(), AFTER
+        self.refused("noKeySeals", watcher.sender_key)
+        self.write(plain(created("sender", FIRST), ending, changed(FIRST.kid, expiresAt=LATER), keys=(FIRST,)))
+        watcher._look()
+        self.assertEqual((watcher.refusal, watcher.head.n), (None, 3))
+        self.refused("noKeySeals", self.watcher)  # a backend that can't sign doesn't start
+
     def test_a_sealer_refuses_a_keyset_that_does_not_sign(self) -> None:
         shared = _keys.generate("oct")
         self.write(plain(created("shared", keys={shared.kid: {"activatesAt": TIME}}), keys=(shared,)))

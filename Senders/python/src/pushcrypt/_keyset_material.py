@@ -175,14 +175,15 @@ def _lock(value: Any) -> Lock:
 
 
 def _scrypt_lock(entry: Obj) -> Obj:
-    """Checks the parameters before any work: n a power of two up to 2^20, r up to 32, p up to 16, at most 1 GiB."""
+    """Checks the parameters before any work: n a power of two up to 2^20 and below 2^(16 r), r up to 32, p up to 16, at most
+    1 GiB (RFC 7914 section 2)."""
     if "passphrase" not in entry:
         raise Flaw("a secret is neither a passphrase nor a command")
     lock = members(entry["passphrase"], {"n", "r", "p", "salt", "check"})
     n, r = _integer(lock, "n", 2, 2**20), _integer(lock, "r", 1, 32)
     _integer(lock, "p", 1, 16)
-    if n & (n - 1) or 128 * n * r > 2**30:
-        raise Flaw("n isn't a power of two, or scrypt would need more than 1 GiB")
+    if n & (n - 1) or n >= 2**(16 * r) or 128 * n * r > 2**30:
+        raise Flaw("n isn't a power of two below 2^(16 r), or scrypt would need more than 1 GiB")
     unb64(lock["salt"], 16, "salt")
     unb64(lock["check"], 16, "check")
     return lock

@@ -68,6 +68,10 @@ class KeysetLog:
         """The points of its lines, each followed by those that the line gives up."""
         return tuple(point for line in self.lines for point in (line.point, *(line.over or ())))
 
+    def is_revoked(self, kid: str) -> bool:
+        """Whether the key was revoked, in this log or in one that a restoration gave up."""
+        return kid in self.revoked_elsewhere or (kid in self.keys and "revokedAt" in self.keys[kid].times)
+
     def extends(self, point: Point) -> bool:
         """Whether the log has the point."""
         return point in self.points

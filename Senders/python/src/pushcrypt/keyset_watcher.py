@@ -48,7 +48,8 @@ class KeysetWatcher:
         self._refused: object = None  # the stamp and the reason of the last refusal, which is told once
         self._stamp: object = _stamp(path)  # before the file is read, so that a change in between is found
         self._used = self._read(seen)
-        self._require_key(self._used)
+        if self.keyset.primary(int(clock())) is None:
+            raise self._no_key()
         self._reading, self._ended, self._interval = threading.Lock(), threading.Event(), interval
         if interval is not None:
             self._start()
@@ -120,7 +121,8 @@ class KeysetWatcher:
             if stamp == self._stamp and not is_forced:
                 return
             used = self._read(self.head)
-            self._require_key(used)
+            if self._loses_key(*used):
+                raise self._no_key()
             self._used, self._stamp, self._refusal, self._refused = used, stamp, None, None
         except Exception as error:
             is_final = isinstance(error, PushCryptError) and error.code not in _TEMPORARY
@@ -130,13 +132,15 @@ class KeysetWatcher:
         file = KeysetFile.from_path(self._path, self._passphrase, command=self._command, seen=seen)
         return file, file.keyset()
 
-    def _require_key(self, new: tuple[KeysetFile, Keyset]) -> None:
-        """Without a key nothing is signed, which is right only if the key in use was revoked."""
-        (file, keyset), now = new, int(self._clock())
+    def _loses_key(self, file: KeysetFile, keyset: Keyset) -> bool:
+        """Whether no key would sign any more, although one does, and the log neither revokes nor gives up that one."""
+        now = int(self._clock())
         used = self.keyset.primary(now)
-        is_revoked = used is not None and "revokedAt" in file.log.keys[used.key.kid].times
-        if keyset.primary(now) is None and not is_revoked:
-            raise KeyRecordError("noKeySeals", f"no key of {os.fspath(self._path)} is active at this time")
+        return (keyset.primary(now) is None and used is not None
+                and used.key.kid in file.log.keys and not file.log.is_revoked(used.key.kid))
+
+    def _no_key(self) -> KeyRecordError:
+        return KeyRecordError("noKeySeals", f"no key of {os.fspath(self._path)} is active at this time")
 
 
 def _stamp(path: str | os.PathLike[str]) -> tuple[int, ...]:
