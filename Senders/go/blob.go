@@ -29,9 +29,8 @@ type Reference struct {
 	// Size is the length of the plaintext in bytes.
 	Size int64 `json:"size"`
 	// SHA256 is base64url of the digest of the whole blob.
-	SHA256 string `json:"sha256"`
-	// The purpose of the blob is 0 in a reference that wasn't made here.
-	purpose   byte
+	SHA256    string `json:"sha256"`
+	purpose   byte   // 0 if the reference wasn't made here
 	setsBadge bool
 }
 
@@ -86,8 +85,7 @@ func SealFile(file []byte) *SealedBlob { return newBlob(forAttachment, file, fal
 func SealPayload(payload any) (blob *SealedBlob, err error) {
 	defer catch(&err, "invalidPayload", "the payload")
 	inner := must(readPayload(payload))
-	text := inner.root.text
-	return newBlob(forPayload, join(text, spaces[:-len(text)&(pageSize-1)]), inner.aps.has("badge")), nil
+	return newBlob(forPayload, join(inner.root.text, spaces[:-len(inner.root.text)&(pageSize-1)]), inner.aps.has("badge")), nil
 }
 
 func newBlob(purpose byte, plaintext []byte, setsBadge bool) *SealedBlob {

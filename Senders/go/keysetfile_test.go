@@ -240,7 +240,8 @@ func TestTheLengthOfAListIsCheckedBeforeItsElements(t *testing.T) {
 	items, looks := make([]any, 9), 0
 	forms["counted"] = func(any) bool { looks++; return true }
 	defer delete(forms, "counted")
-	if listOf("counted", 0, 8, false)(items) || looks > 0 || !listOf("counted", 0, 8, false)(items[:8]) || looks != 8 {
+	wantCode(t, "a long list", "malformed", caught(func() { listOf("counted", 0, 8, false)(items) }))
+	if looks > 0 || !listOf("counted", 0, 8, false)(items[:8]) || looks != 8 {
 		t.Errorf("%d elements are looked at", looks)
 	}
 }

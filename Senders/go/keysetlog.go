@@ -239,9 +239,7 @@ func mapOf(name, member string, fewest int) form {
 func listOf(item string, fewest, most int, isDistinct bool) form {
 	return func(value any) bool {
 		items, ok := value.([]any)
-		if !ok || len(items) < fewest || len(items) > most {
-			return false
-		}
+		require(ok && fewest <= len(items) && len(items) <= most, "", "there is no list, or it has another length")
 		for place, one := range items {
 			isRight := forms[item](one) && !(isDistinct && slices.Contains(items[:place], one))
 			require(isRight, "", "an element has another form, or is there twice")

@@ -45,18 +45,13 @@ type KeysetOptions struct {
 // A file that is refused, or isn't a later version of the one in use, changes nothing. A revocation takes effect even if no other key
 // seals: sealing then fails with noKeySeals.
 type KeysetWatcher struct {
-	path    string
-	options KeysetOptions
-	reading sync.Mutex
-	file    atomic.Pointer[keysetFile]
-	refusal atomic.Pointer[error]
-	refused refusedText
-}
-
-// refusedText is a file that stays refused as long as another one isn't in use.
-type refusedText struct {
-	text []byte
-	err  error
+	path        string
+	options     KeysetOptions
+	reading     sync.Mutex
+	file        atomic.Pointer[keysetFile]
+	refusal     atomic.Pointer[error]
+	refusedText []byte // stays refused, with refusedWith, until another file is in use
+	refusedWith error
 }
 
 // WatchKeyset reads a keyset's file (docs/keyset-log.md), and looks for another one until the context is done, which also ends the wrap
@@ -109,9 +104,8 @@ func (w *KeysetWatcher) Reload(ctx context.Context) error {
 func (w *KeysetWatcher) read(ctx context.Context) (err error) {
 	var text []byte
 	defer func() {
-		var refused *Error
-		if errors.As(err, &refused) && text != nil && !isOneOf(refused.Code, "noKeySeals", "wrapCommandFailed", "inputOutput") {
-			w.refused = refusedText{text, err}
+		if refused, isRefusal := err.(*Error); isRefusal && text != nil && !isOneOf(refused.Code, "noKeySeals", "wrapCommandFailed", "inputOutput") {
+			w.refusedText, w.refusedWith = text, err
 		}
 	}()
 	defer catch(&err, "malformed", "the keyset")
@@ -123,8 +117,8 @@ func (w *KeysetWatcher) read(ctx context.Context) (err error) {
 	if used != nil && bytes.Equal(text, used.text) {
 		return nil
 	}
-	if w.refused.err != nil && bytes.Equal(text, w.refused.text) {
-		return w.refused.err
+	if w.refusedText != nil && bytes.Equal(text, w.refusedText) {
+		return w.refusedWith
 	}
 	seen := w.options.Seen
 	if used != nil {
@@ -135,16 +129,14 @@ func (w *KeysetWatcher) read(ctx context.Context) (err error) {
 	isLater := seen == nil || slices.Contains(file.log.points, *seen)
 	require(isLater, "olderThanHistory", "the keyset %s doesn't go on from a line that was seen before", file.log.id)
 	// If the key in use is revoked, nothing is sealed rather than with this key.
-	var primary *entry
-	if used != nil {
-		primary = used.keys.primary(now)
-	}
-	if used == nil || primary != nil && !file.log.isRevoked(primary.key.kid) {
+	if used == nil {
+		file.keys.required(now)
+	} else if primary := used.keys.primary(now); primary != nil && !file.log.isRevoked(primary.key.kid) {
 		file.keys.required(now)
 	}
 	file.isPipe = isPipe
 	w.file.Store(file)
-	w.refused = refusedText{}
+	w.refusedText = nil
 	return nil
 }
 
@@ -226,11 +218,10 @@ func unwrap(ctx context.Context, command []string, wrapped []byte) ([]byte, erro
 	defer cancel()
 	process := exec.CommandContext(ctx, command[0], append(slices.Clone(command[1:]), "unwrap")...)
 	process.Env = slices.DeleteFunc(os.Environ(), func(one string) bool { return strings.HasPrefix(one, "PUSHCRYPT_PASSPHRASE=") })
-	process.Stdin, process.Stderr, process.WaitDelay = bytes.NewReader(wrapped), os.Stderr, time.Second
+	output := &keyOutput{}
+	process.Stdin, process.Stdout, process.Stderr, process.WaitDelay = bytes.NewReader(wrapped), output, os.Stderr, time.Second
 	process.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	process.Cancel = func() error { return syscall.Kill(-process.Process.Pid, syscall.SIGKILL) }
-	output := &keyOutput{}
-	process.Stdout = output
 	err := process.Run()
 	if err != nil && process.Process != nil {
 		process.Cancel()
