@@ -48,7 +48,9 @@ public final class KeysetFile {
             Path real = isPipe ? file : file.toRealPath();
             Map<String, Object> before = attributes(real);
             checkAttributes(real, before);
-            try (InputStream text = isPipe ? Files.newInputStream(real) : Files.newInputStream(real, LinkOption.NOFOLLOW_LINKS)) {
+            OpenOption[] how = isPipe ? new OpenOption[0] : new OpenOption[] {LinkOption.NOFOLLOW_LINKS};
+            // readNBytes of the stream itself seeks, which a pipe can't.
+            try (InputStream text = new DataInputStream(Files.newInputStream(real, how))) {
                 byte[] data = text.readNBytes(MAX_SIZE + 1);
                 Flaw.unless(isPipe || attributes(real).equals(before), "inputOutput", "the keyset was replaced while it was read");
                 return parse(data, command);
