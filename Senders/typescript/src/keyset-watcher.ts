@@ -128,7 +128,8 @@ export class KeysetWatcher {
     const [changed, refusal, last] = [this.head, this.#refusal, this.#refused];
     this.#refused = refusal === undefined ? "" : `${stamp} ${refusal.message}`;
     if (changed.hash !== head.hash) void told("onChange", () => this.#options.onChange?.(changed));
-    if (refusal !== undefined && this.#refused !== last) void told("onRefusal", () => this.#options.onRefusal?.(refusal));
+    if (refusal !== undefined && this.#refused !== last)
+      void told("onRefusal", () => this.#options.onRefusal?.(refusal));
   }
 }
 
