@@ -92,10 +92,9 @@ func (l *keysetLog) add(row []byte) {
 	}
 }
 
-// isRevoked says whether nothing may be sealed with a key of an earlier file. If a restoration has abandoned the key, the log hasn't it,
-// whether or not revoked lists it.
+// isRevoked says whether a line revokes the key, also one of a log that a restoration has abandoned.
 func (l *keysetLog) isRevoked(kid string) bool {
-	return l.keys[kid] == nil || l.keys[kid].times.has("revokedAt")
+	return l.revoked.has(kid) || l.keys[kid] != nil && l.keys[kid].times.has("revokedAt")
 }
 
 func (l *keysetLog) takeKey(kid string, change *object) {

@@ -282,19 +282,19 @@ func abandoning(t testing.TB, first, other *keysetWriter, members string) *keyse
 	return restored.line("2026-04-01T00:00:00Z", "restored", over+`,"keys":{"`+kidOf(senderJWKs(t)[0])+`":{"retiresAt":"2026-03-01T00:00:00Z"}}`)
 }
 
-func TestARestorationWithoutTheKeyInUseStopsSealingAtOnce(t *testing.T) {
+func TestARestorationThatRevokesTheKeyInUseStopsSealingAtOnce(t *testing.T) {
 	first := created(t, "")
 	second, kid := rotated(t, first, "2026-03-01T00:00:00Z"), kidOf(senderJWKs(t)[1])
-	for what, members := range map[string]string{"a revocation to come": `,"revoked":{"` + kid + `":"2027-01-01T00:00:00Z"}`, "an abandoned branch": ""} {
-		path := filepath.Join(t.TempDir(), "sender.keyset")
-		put(t, path, second.plain())
-		w := watched(t, path, KeysetOptions{})
-		signs(t, w, senderJWKs(t)[1])
-		put(t, path, abandoning(t, first, second, members).plain())
-		wantCode(t, what, "", w.Reload(t.Context()))
-		_, err := w.SenderKeyAt(testNow)
-		wantCode(t, what, "noKeySeals", err)
-	}
+	path := filepath.Join(t.TempDir(), "sender.keyset")
+	put(t, path, second.plain())
+	w := watched(t, path, KeysetOptions{})
+	put(t, path, abandoning(t, first, second, "").plain())
+	wantCode(t, "an abandoned key that isn't revoked", "noKeySeals", w.Reload(t.Context()))
+	signs(t, w, senderJWKs(t)[1])
+	put(t, path, abandoning(t, first, second, `,"revoked":{"`+kid+`":"2027-01-01T00:00:00Z"}`).plain())
+	wantCode(t, "a revocation to come", "", w.Reload(t.Context()))
+	_, err := w.SenderKeyAt(testNow)
+	wantCode(t, "its key", "noKeySeals", err)
 }
 
 func TestAFileWithoutAKeyThatSignsReplacesOneWithoutOne(t *testing.T) {
