@@ -82,8 +82,9 @@ describe("pushes open with the Python package", { skip: !hasPython }, () => {
     assert.deepEqual([opened.quiet, opened.retract.length, opened.badgeAdd], [true, 1, -7]);
     const [file, long] = [sealAttachment(Buffer.alloc(70_000, 5)), sealOffload(payload)];
     const attachments = [file.at("https://a.b/1", { type: "image/png", id: "1" }), file.at("https://a.b/2", { type: "image/png", use: "avatar" })];
-    const offload = long.at("https://a.b/3");
-    const push = openOne(keys, false, sealer.seal(plain, { to, placeholder, attachments, offload }).body.toString());
+    const { setsBadge, ...offload } = long.at("https://a.b/3"); // of the sender, never in the message
+    assert.equal(setsBadge, true);
+    const push = openOne(keys, false, sealer.seal(plain, { to, placeholder, attachments, offload: { ...offload, setsBadge: true } }).body.toString());
     assert.deepEqual([push.attachments, push.offload], [attachments, offload]);
     const blobs = ask({ op: "open_blob", kind: "attachment", members: attachments[0], blob: file.data.toString("base64url") },
       { op: "open_blob", kind: "offload", members: offload, blob: long.data.toString("base64url") },
