@@ -10,11 +10,12 @@ from typing import Any
 
 import pushcrypt
 from pushcrypt import (
-    KeyRecordError, Keyset, Offload, OpenedPush, OpenError, Opener, Placeholder, PublisherKey, Push, PushCryptError, Recipient,
-    RecipientKey, Registration, SealedOffload, SealError, Sealer, SenderKey, pinned, seal_attachment, seal_offload,
+    KeyRecordError, Keyset, Offload, OpenedPush, OpenError, Opener, Placeholder, PublisherKey, Push, PushCryptError, Receipt,
+    ReceiptError, Recipient, RecipientKey, Registration, SealedOffload, SealError, Sealer, SenderKey, pinned, seal_attachment, seal_offload,
 )
 from pushcrypt._json import b64, unb64
-from pushcrypt.registration import RegistrationChange
+from pushcrypt.registration import RegistrationChange, StoredRegistration
+from pushcrypt.sender_sets import Pins
 
 TOPIC, NOW, DAY = "com.example.app", 1_800_000_000, 86_400
 SECRET = "the-secret-text"
@@ -38,8 +39,8 @@ class APITests(unittest.TestCase):
 
     def seal(self, phone: RecipientKey, payload: Any = PLAIN, signer: SenderKey | None = SENDER, **options: Any) -> Push:
         sealer = Sealer(TOPIC, signer=signer, clock=lambda: NOW + 0.9)
-        options.setdefault("bare", True)
-        return sealer.seal(payload, to=Recipient.from_jwk(phone.registration_record()), placeholder=PLACEHOLDER, **options)
+        options = {"bare": True, "placeholder": PLACEHOLDER, **options}
+        return sealer.seal(payload, to=Recipient.from_jwk(phone.registration_record()), **options)
 
     def open(self, push: Push, *phones: RecipientKey, senders: Keyset | None = PINNED) -> OpenedPush:
         return Opener(TOPIC, phones, senders=senders, clock=lambda: NOW).open(push.json)
@@ -453,6 +454,33 @@ class APITests(unittest.TestCase):
         revoked = Keyset.from_json(self.published(p256={**new, "revokedAt": "2027-01-21T00:00:00Z"}))
         self.refused(KeyRecordError, "noKeySeals", Recipient.from_keyset, revoked, at=NOW + 10 * DAY)
 
+    def test_the_only_key_of_a_set_neither_signs_nor_seals_before_its_time_or_after_its_destruction(self) -> None:
+        phone, publisher, begins = self.phones["x25519"], PublisherKey.generate(), "2027-01-01T00:00:00Z"
+        for read, record in ((Recipient.from_jwk, phone.registration_record()), (SenderKey.from_jwk, SENDER.private_jwk()),
+                             (PublisherKey.from_jwk, publisher.private_jwk())):
+            def text(**times: str) -> str:
+                return json.dumps({"keys": [record], "pushcrypt": {"seq": 1, "keys": {record["kid"]: times}}})
+
+            self.assertEqual(read(text(activatesAt=begins), at=NOW).kid, record["kid"])
+            self.assertEqual(read(record, at=NOW).kid, record["kid"])
+            for times in ({}, {"activatesAt": "2027-02-01T00:00:00Z"}, {"activatesAt": begins, "destroyedAt": begins}):
+                self.refused(KeyRecordError, "noKeySeals", read, text(**times), at=NOW)
+            self.refused(KeyRecordError, "noKeySeals", read, text(activatesAt="9999-01-01T00:00:00Z"))
+
+    def test_a_destroyed_key_neither_opens_nor_verifies(self) -> None:
+        phone, moment = self.phones["x25519"], "2027-01-01T00:00:00Z"
+        for read, record in ((RecipientKey.from_jwk, phone.private_jwk()), (pinned, SENDER.public_jwk())):
+            keyset = {"keys": [record], "pushcrypt": {"seq": 1, "keys": {record["kid"]: {"activatesAt": moment, "destroyedAt": moment}}}}
+            self.refused(KeyRecordError, "keyExpired", read, keyset)
+
+    def test_a_text_of_keys_has_at_most_4_MiB(self) -> None:
+        text = json.dumps(self.phones["x25519"].registration_record())
+        longest = text + " " * (4 * 2**20 - len(text))
+        for read in (Keyset.from_json, Recipient.from_jwk):
+            read(longest)
+            for longer in (longest + " ", longest.encode() + b" ", {"x": longest}):
+                self.refused(KeyRecordError, "tooLarge", read, longer)
+
     def test_an_old_published_set_is_refused_by_its_seq(self) -> None:
         text = json.dumps(self.published(p256={"activatesAt": "2027-01-01T00:00:00Z"}))
         self.assertEqual(Keyset.from_json(text, minimum_sequence=7).sequence, 7)
@@ -530,6 +558,56 @@ class APITests(unittest.TestCase):
             for secret in (record["d"], record["psk"]):
                 self.assertNotIn(secret, str(caught.exception))
             self.assertIsNone(caught.exception.__cause__)
+
+    def test_no_exception_behind_an_error_has_the_text(self) -> None:
+        text, lone, phone = SECRET.encode(), SECRET + "\ud800", self.phones["p256"]
+        readers: list[tuple[Any, type[PushCryptError]]] = [
+            (Keyset.from_json, KeyRecordError), (Recipient.from_jwk, KeyRecordError), (Pins.from_json, KeyRecordError),
+            (lambda broken: Registration.from_json(broken, requiring=()), KeyRecordError), (Receipt.from_body, ReceiptError),
+            (lambda broken: self.seal(phone, broken), SealError), (seal_offload, SealError)]
+        broken = (b'{"k":"' + text + b'",}', b'{"k":"' + text + b'\xff"}', b'{"k":"' + text + b'"}' + b"[", b"[" * 9_999 + text, lone)
+        calls = [(read, one, error) for read, error in readers for one in broken]
+        calls += [(read, {"k": lone}, error) for read, error in readers if read is Keyset.from_json or error is SealError]
+        calls += [(Receipt.from_body, b"id=" + text + b"%ff", ReceiptError),
+                  (lambda name: self.seal(phone, campaign=name), lone, SealError),
+                  (lambda body: self.seal(phone, placeholder=Placeholder(body=body)), lone, SealError)]
+        for call, one, kind in calls:
+            with self.assertRaises(kind) as caught:
+                call(one)
+            error: BaseException | None = caught.exception
+            while error is not None:
+                self.assertNotIn(SECRET, repr(vars(error)) + repr(getattr(error, "object", "")) + repr(error.args))
+                error = error.__cause__ or error.__context__
+
+    def test_secrets_are_compared_in_constant_time(self) -> None:
+        class Secret(bytes):
+            __hash__ = bytes.__hash__
+
+            def __eq__(self, _: object) -> bool:
+                raise AssertionError("a secret was compared with ==")
+
+            __ne__ = __eq__
+
+        for phone in (self.phones["p256 psk"], self.phones["shared"]):
+            stored = Registration.from_json(json.dumps(phone.registration_record()), requiring=("psk",))
+            key = stored.recipient._key
+            secret = replace(key, secret=key.secret and Secret(key.secret), psk=key.psk and Secret(key.psk))
+            upload = Registration(Secret(stored.record), Recipient(secret))
+            for row, is_written in ((stored, False), (replace(stored, record=stored.record + b" "), True)):
+                change = RegistrationChange.storing(
+                    StoredRegistration(upload, "a", "t"), over=[StoredRegistration(row, "a", "t")], is_proven=False)
+                self.assertEqual(change.is_written, is_written)
+            member = "secret" if key.psk is None else "psk"
+            other = Registration(stored.record, Recipient(replace(key, **{member: Secret(bytes(32))})))
+            self.refused(KeyRecordError, "conflict", RegistrationChange.storing, StoredRegistration(upload, "a", "t"),
+                         over=[StoredRegistration(other, "a", "t")], is_proven=True)
+        file, payload = seal_attachment(b"file"), seal_offload(PLAIN)
+        for one in (file, payload, file.at("https://cdn.example.com/a", type="image/png"), payload.at("https://cdn.example.com/a")):
+            self.assertEqual(replace(one, key=Secret(one.key)), one)
+            self.assertEqual(hash(replace(one, key=Secret(one.key))), hash(one))
+            self.assertNotEqual(replace(one, key=Secret(bytes(32))), one)
+            self.assertNotEqual(replace(one, size=one.size + 1), one)
+        self.assertNotEqual(file, payload)
 
     def test_a_key_cannot_be_changed(self) -> None:
         with self.assertRaises(AttributeError):

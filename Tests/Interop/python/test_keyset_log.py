@@ -11,7 +11,8 @@ import support
 from pushcrypt import KeyRecordError, Opener, Placeholder, Recipient, RecipientKey, Sealer, SenderKey, _keys, _xwing
 from pushcrypt._json import unb64
 from pushcrypt.errors import KeysetFileError
-from pushcrypt.keyset_log import MAX_FILE, KeysetFile, KeysetLog, Point
+from pushcrypt.keyset_log import KeysetFile, KeysetLog, Point
+from pushcrypt.keysets import MAX_SIZE
 
 VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "Conformance", "vectors", "keyset-log-v1.json")
 NOW, TIME, LATER = 1_772_355_600, "2026-03-01T09:00:00Z", "2026-04-01T09:00:00Z"
@@ -97,12 +98,12 @@ class KeysetLogTests(unittest.TestCase):
 
         size = len(file(1, 0))
         each = len(file(2, 0)) - size
-        points, rest = divmod(MAX_FILE - size - 1, each)
+        points, rest = divmod(MAX_SIZE - size - 1, each)
         whole = file(points + 1, rest + 1)
-        self.assertEqual(len(whole), MAX_FILE)
+        self.assertEqual(len(whole), MAX_SIZE)
         self.assertEqual(len(KeysetFile.from_bytes(whole).log.points), points + 3)
         longer = file(points + 1, rest + 2)
-        self.assertEqual(len(longer), MAX_FILE + 1)
+        self.assertEqual(len(longer), MAX_SIZE + 1)
         self.assertEqual(refusal(lambda: KeysetFile.from_bytes(longer)), ("tooLarge", 0))
 
     def test_a_log_alone_has_at_least_one_line_and_no_last_row(self) -> None:

@@ -6,18 +6,18 @@ mark. All of this is refused here.
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 import re
 from functools import cached_property
-from typing import Any, NoReturn, TypeGuard
+from typing import Any, Mapping, NoReturn, TypeGuard
 
-from .errors import Flaw
+from .errors import Flaw, attempt
 
 MAX_DEPTH = 64  # the root object is depth 1
 MAX_INTEGER = 2**53 - 1
 
 WHITE_SPACE = " \t\n\r"
+_TOO_DEEP = f"arrays and objects are nested deeper than {MAX_DEPTH}"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}:,]')
 _BASE64URL = re.compile("[A-Za-z0-9_-]+", re.ASCII)
@@ -48,21 +48,30 @@ def raw_bytes(text: object) -> bytes:
     raise TypeError(f"a {type(text).__name__} in place of the text as it came, bytes or str: don't parse it before")
 
 
+def json_bytes(given: Mapping[str, Any] | str | bytes) -> bytes:
+    """The bytes of a text, or of the JSON of a mapping."""
+    if isinstance(given, bytes):
+        return given
+    found = attempt(lambda: (given if isinstance(given, str) else dump(dict(given))).encode(), TypeError, ValueError, RecursionError)
+    if isinstance(found, bytes):
+        return found
+    raise Flaw(f"JSON can't represent it ({type(found).__name__}): it has a lone surrogate, or isn't a mapping of JSON values")
+
+
 def parse(raw: bytes) -> tuple[Obj, str]:
     """The root object and the text of its spans. UTF-8 decoding is one to one, so slices of the text are byte exact.
 
     Refused are: duplicate member names at any depth (compared unescaped), invalid UTF-8, a byte order mark, lone surrogates,
     a depth over 64, a root that isn't an object, and anything but white space after the root.
     """
-    try:
-        text = raw.decode("utf-8")
-        value, end = _DECODER.raw_decode(text, len(text) - len(text.lstrip(WHITE_SPACE)))
-    except UnicodeDecodeError as error:
-        raise Flaw(f"byte {error.start} isn't UTF-8") from None
-    except json.JSONDecodeError as error:
-        raise Flaw(f"it isn't JSON at character {error.pos}") from None
-    except RecursionError:
-        raise _too_deep() from None
+    text = attempt(raw.decode, UnicodeDecodeError)
+    if isinstance(text, UnicodeDecodeError):
+        raise Flaw(f"byte {text.start} isn't UTF-8")
+    begin = len(text) - len(text.lstrip(WHITE_SPACE))
+    found = attempt(lambda: _DECODER.raw_decode(text, begin), json.JSONDecodeError, RecursionError)
+    if not isinstance(found, tuple):
+        raise Flaw(f"it isn't JSON at character {found.pos}") if isinstance(found, json.JSONDecodeError) else Flaw(_TOO_DEEP)
+    value, end = found
     if not isinstance(value, Obj):
         raise Flaw("the root isn't a JSON object")
     if text[end:].strip(WHITE_SPACE):
@@ -134,13 +143,9 @@ def _check(value: Any, depth: int) -> None:
             raise Flaw("a string has a lone surrogate")
     elif isinstance(value, (dict, list)):
         if depth > MAX_DEPTH:
-            raise _too_deep()
+            raise Flaw(_TOO_DEEP)
         for child in (*value, *value.values()) if isinstance(value, dict) else value:
             _check(child, depth + 1)
-
-
-def _too_deep() -> Flaw:
-    return Flaw(f"arrays and objects are nested deeper than {MAX_DEPTH}")
 
 
 def is_integer(value: object) -> TypeGuard[int]:
@@ -158,12 +163,9 @@ def unb64(text: Any, size: int | None = None, name: str = "a value") -> bytes:
     expected = f"{name} isn't {'' if size is None else f'{size} bytes of '}base64url without padding"
     if text is None:
         raise Flaw(f"{name} is missing")
-    if not isinstance(text, str) or not _BASE64URL.fullmatch(text):
+    if not isinstance(text, str) or not _BASE64URL.fullmatch(text) or len(text) % 4 == 1:
         raise Flaw(expected)
-    try:
-        data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
-    except binascii.Error:
-        raise Flaw(expected) from None
+    data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
     if b64(data) != text or (size is not None and len(data) != size):
         raise Flaw(expected)
     return data

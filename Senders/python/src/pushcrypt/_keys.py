@@ -2,10 +2,11 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
 import os
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Mapping
 
@@ -33,8 +34,25 @@ _DEVICE_ID = re.compile("[A-Za-z0-9_-]{1,64}", re.ASCII)
 _TOPIC = re.compile("[A-Za-z0-9.-]{1,155}", re.ASCII)
 
 
-@dataclass(frozen=True)
-class Key:
+@dataclass(frozen=True, eq=False)
+class Secretive:
+    """Values that have secrets. They are compared in a time that depends on no secret."""
+
+    def _values(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, one.name) for one in fields(self))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Secretive) or type(other) is not type(self):
+            return False
+        return all([hmac.compare_digest(mine, its) if isinstance(mine, bytes) and isinstance(its, bytes) else mine == its
+                    for mine, its in zip(self._values(), other._values())])
+
+    def __hash__(self) -> int:
+        return hash(self._values())
+
+
+@dataclass(frozen=True, eq=False)
+class Key(Secretive):
     """One imported key record. `public` is the serialised public key (oct: empty), `secret` is d or k."""
 
     kind: str

@@ -36,18 +36,6 @@ _INVISIBLE = re.compile(
 PayloadText = Union[Mapping[str, Any], str, bytes]
 
 
-def payload_bytes(payload: PayloadText) -> bytes:
-    if isinstance(payload, bytes):
-        return payload
-    try:
-        return (payload if isinstance(payload, str) else dump(dict(payload))).encode("utf-8")
-    except UnicodeEncodeError:
-        raise Flaw("it has a lone surrogate") from None
-    except (TypeError, ValueError, RecursionError) as error:
-        # The error may quote a value, so only its type is shown.
-        raise Flaw(f"JSON can't represent it ({type(error).__name__}): it isn't a mapping of JSON values") from None
-
-
 def is_visible(text: object) -> bool:
     """Whether it is a string with a character that a person can see."""
     return isinstance(text, str) and not _INVISIBLE.fullmatch(text)

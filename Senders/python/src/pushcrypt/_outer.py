@@ -10,7 +10,7 @@ from typing import Any, Callable, Iterable, Sequence
 from . import _carriers
 from ._json import Obj, dump, is_integer, spans
 from ._message import Payload, is_visible
-from .errors import SealError
+from .errors import SealError, attempt
 
 MAX_LIMIT = 4096  # bytes of the outer payload
 MAX_EXPOSED = 32  # names
@@ -106,10 +106,10 @@ def outer_aps(payload: Payload, placeholder: Placeholder, exposed: Iterable[str]
     if "content-available" not in names and is_one(payload.aps.get("content-available")):
         names.insert(0, "content-available")
     parts += [f'"{name}":{_exposed_text(payload, name)}' for name in names]
-    try:
-        return ("{" + ",".join(parts) + "}").encode("utf-8")
-    except UnicodeEncodeError:
-        raise SealError("invalidPlaceholder", "the placeholder has a lone surrogate") from None
+    aps = attempt(("{" + ",".join(parts) + "}").encode, UnicodeEncodeError)
+    if isinstance(aps, bytes):
+        return aps
+    raise SealError("invalidPlaceholder", "the placeholder has a lone surrogate")
 
 
 def _checked_names(exposed: Iterable[str], quiet: bool) -> list[str]:

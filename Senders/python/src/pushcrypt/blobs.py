@@ -16,8 +16,9 @@ from typing import Any, Mapping
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from ._json import b64, unb64
-from ._message import MAX_PAYLOAD, Payload, PayloadText, payload_bytes
+from ._json import b64, json_bytes, unb64
+from ._keys import Secretive
+from ._message import MAX_PAYLOAD, Payload, PayloadText
 from .errors import Flaw, OpenError, SealError
 
 MAGIC, CHUNK, TAG = b"PCB1", 65_536, 16
@@ -25,8 +26,8 @@ ATTACHMENT, PAYLOAD = 1, 2  # purposes
 PAGE = 4096  # an offloaded payload is padded to a multiple of this
 
 
-@dataclass(frozen=True)
-class Reference:
+@dataclass(frozen=True, eq=False)
+class Reference(Secretive):
     """A message's reference to a blob. `key` is a secret."""
 
     url: str = field(repr=False)
@@ -38,7 +39,7 @@ class Reference:
         return {"url": self.url, "key": b64(self.key), "size": self.size, "sha256": b64(self.sha256)}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Attachment(Reference):
     """A reference to a sealed file. `seal_attachment(...).at(...)` makes it."""
 
@@ -66,7 +67,7 @@ class Attachment(Reference):
         return open_blob(self, ATTACHMENT, blob)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Offload(Reference):
     """A reference to a sealed payload. `seal_offload(...).at(...)` makes it."""
 
@@ -91,8 +92,8 @@ def _common(members: Mapping[str, Any]) -> tuple[str, bytes, int, bytes]:
     return members.get("url", ""), key, members.get("size", -1), digest
 
 
-@dataclass(frozen=True)
-class SealedBlob:
+@dataclass(frozen=True, eq=False)
+class SealedBlob(Secretive):
     """`data` is the blob to upload. The key is only for the message: don't store it beside the blob."""
 
     data: bytes = field(repr=False)
@@ -115,7 +116,7 @@ class SealedAttachment(SealedBlob):
         return Attachment(url, self.key, self.size, self.sha256, type, id, is_avatar)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SealedOffload(SealedBlob):
     """A sealed payload, before its URL is known."""
 
@@ -136,7 +137,7 @@ def seal_attachment(data: bytes) -> SealedAttachment:
 def seal_offload(payload: PayloadText) -> SealedOffload:
     """Encrypts a payload that is too large for a push, padded to a multiple of 4 KiB. Raises SealError `invalidPayload`."""
     try:
-        inner = Payload.to_seal(payload_bytes(payload))
+        inner = Payload.to_seal(json_bytes(payload))
     except Flaw as flaw:
         raise SealError("invalidPayload", f"the payload to offload: {flaw.reason}") from None
     return seal_payload(inner)

@@ -1,6 +1,11 @@
 """The exceptions of this package. None of them contains a secret or plaintext."""
 from __future__ import annotations
 
+from typing import Callable, TypeVar
+
+_Value = TypeVar("_Value")
+_Error = TypeVar("_Error", bound=Exception)
+
 
 class PushCryptError(Exception):
     """The base class. `code` is for programs, and `reason` says what is wrong, where, and what to do."""
@@ -46,7 +51,7 @@ class ReceiptError(PushCryptError):
 class KeyRecordError(PushCryptError):
     """A key record, a key set or a signed set of sender keys can't be used.
 
-    Keys: `malformed`, `unsupportedKey`, `invalidKey`, `kidMismatch`, `duplicateKey`, `wrongKind`, `pskMissing`, `noKeySeals`,
+    Keys: `malformed`, `tooLarge`, `unsupportedKey`, `invalidKey`, `kidMismatch`, `duplicateKey`, `wrongKind`, `pskMissing`, `noKeySeals`,
     `invalidDeviceID`, `invalidTopic`, `keyExpired`, `keyRevoked`, `unsupportedSuite`. Registrations: `tooLarge`, `notAsymmetric`,
     `suiteTooLow`, `conflict`, `otherAccount`. Signed sets: `tooLarge`, `notSigned`,
     `otherSet`, `otherTopic`, `otherEpoch`, `rolledBack`, `conflict`, `expired`, `unknownKey`.
@@ -73,6 +78,15 @@ class Flaw(Exception):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
+
+
+def attempt(call: Callable[[], _Value], *kinds: type[_Error]) -> _Value | _Error:
+    """What the call returns, or its exception of one of the kinds. What is raised in an `except` block keeps such an exception, and the
+    text in it, as its `__context__`."""
+    try:
+        return call()
+    except kinds as error:
+        return error
 
 
 def undecryptable() -> OpenError:

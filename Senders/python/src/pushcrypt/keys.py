@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from . import _keys
@@ -13,24 +14,11 @@ from .keysets import Entry, Keyset, RecordText, always, kind_of
 _SUITES = {1: "p256", 2: "x25519", 3: "xwing", 4: "oct"}
 
 
+@dataclass(frozen=True, repr=False)
 class _KeyHolder:
-    """A key of one use. It is immutable."""
+    """A key of one use. It is immutable. Use a class method to make one."""
 
-    __slots__ = ("_key",)
     _key: Key
-
-    def __init__(self, key: Key) -> None:
-        """Use a class method to make one."""
-        object.__setattr__(self, "_key", key)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError("a key can't be changed")
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and isinstance(other, _KeyHolder) and other._key == self._key
-
-    def __hash__(self) -> int:
-        return hash(self._key.kid)
 
     @property
     def kid(self) -> str:
@@ -46,21 +34,15 @@ class _KeyHolder:
 class Recipient(_KeyHolder):
     """The key of one installation of the app, which a sender seals to."""
 
-    __slots__ = ()
-
     @classmethod
-    def from_jwk(cls, record: RecordText) -> Recipient:
-        """Reads a registration record, a public key, a shared key or a device key: a JWK, or a set of one JWK.
+    def from_jwk(cls, record: RecordText, *, at: float | None = None) -> Recipient:
+        """Reads a registration record, a public key, a shared key or a device key: a JWK, or a set of one JWK, whose key must seal now,
+        or at another Unix time.
 
-        Raises KeyRecordError: `wrongKind` for a sender's key or a recipient's private key, `pskMissing`, or a code of
+        Raises KeyRecordError: `wrongKind` for a sender's key or a recipient's private key, `pskMissing`, `noKeySeals`, or a code of
         `Keyset.from_json`.
         """
-        return cls.from_entry(_only(Keyset.from_json(record)))
-
-    @classmethod
-    def from_entry(cls, entry: Entry) -> Recipient:
-        """The key of an entry of a set, whatever its times are. Raises KeyRecordError: `wrongKind`, `pskMissing`."""
-        return cls(_sealing_key(entry))
+        return cls(sealing_key(_primary(_only(record), at)))
 
     @classmethod
     def from_keyset(cls, keyset: Keyset, *, at: float | None = None, allows_lower_suite: bool = False) -> Recipient:
@@ -75,7 +57,7 @@ class Recipient(_KeyHolder):
             raise TypeError("allows_lower_suite isn't True or False")
         if not allows_lower_suite:
             _check_newest(keyset)
-        return cls.from_entry(_primary(keyset, at))
+        return cls(sealing_key(_primary(keyset, at)))
 
     def for_device(self, device: str) -> Recipient:
         """A device's own key, if this is the shared key of many devices.
@@ -107,8 +89,6 @@ class Recipient(_KeyHolder):
 class RecipientKey(_KeyHolder):
     """A recipient's private key, or a shared key, to open with. It is for tests: on a device, the app's extension has the key."""
 
-    __slots__ = ()
-
     @classmethod
     def generate(cls, suite: int = 1, *, psk: bool = True) -> RecipientKey:
         """A fresh key: suite 1 is P-256, 2 is X25519, 3 is X-Wing, 4 is a shared secret, which has no psk.
@@ -123,8 +103,8 @@ class RecipientKey(_KeyHolder):
 
     @classmethod
     def from_jwk(cls, record: RecordText) -> RecipientKey:
-        """Reads a private JWK. Raises KeyRecordError: `wrongKind`, or a code of `Keyset.from_json`."""
-        key = _only(Keyset.from_json(record)).key
+        """Reads a private JWK. Raises KeyRecordError: `wrongKind`, `keyExpired`, or a code of `Keyset.from_json`."""
+        key = _opening(record)
         if key.kind == "ed25519":
             raise KeyRecordError("wrongKind", f"key {key.kid} is a sender's: it opens nothing")
         key.material  # raises for a public key
@@ -144,8 +124,6 @@ class RecipientKey(_KeyHolder):
 
 
 class _SigningKey(_KeyHolder):
-    __slots__ = ()
-
     def public_jwk(self) -> dict[str, str]:
         """The record without the private key."""
         return self._key.record(private=False)
@@ -166,16 +144,14 @@ class Signer(Protocol):
 class SenderKey(_SigningKey):
     """A sender's private key, Ed25519, which signs messages."""
 
-    __slots__ = ()
-
     @classmethod
     def generate(cls) -> SenderKey:
         return cls(_keys.generate("ed25519"))
 
     @classmethod
-    def from_jwk(cls, record: RecordText) -> SenderKey:
-        """Reads a private JWK. Raises KeyRecordError: `wrongKind`, or a code of `Keyset.from_json`."""
-        return cls(_signing_key(_only(Keyset.from_json(record)), "sender"))
+    def from_jwk(cls, record: RecordText, *, at: float | None = None) -> SenderKey:
+        """Reads a private JWK, or a set of one. Raises KeyRecordError: `wrongKind`, `noKeySeals`, or a code of `Keyset.from_json`."""
+        return cls.from_keyset(_only(record), at=at)
 
     @classmethod
     def from_keyset(cls, keyset: Keyset, *, at: float | None = None) -> SenderKey:
@@ -190,36 +166,42 @@ class SenderKey(_SigningKey):
 class PublisherKey(_SigningKey):
     """A publisher's private key, Ed25519, which signs sets of sender keys and never messages."""
 
-    __slots__ = ()
-
     @classmethod
     def generate(cls) -> PublisherKey:
         made = _keys.generate("ed25519")
         return cls(Key(made.kind, made.kid, made.public, made.secret, role="publisher"))
 
     @classmethod
-    def from_jwk(cls, record: RecordText) -> PublisherKey:
-        """Reads a private JWK. Raises KeyRecordError: `wrongKind`, or a code of `Keyset.from_json`."""
-        return cls(_signing_key(_only(Keyset.from_json(record)), "publisher"))
+    def from_jwk(cls, record: RecordText, *, at: float | None = None) -> PublisherKey:
+        """Reads a private JWK, or a set of one. Raises KeyRecordError: `wrongKind`, `noKeySeals`, or a code of `Keyset.from_json`."""
+        return cls(_signing_key(_primary(_only(record), at), "publisher"))
 
 
 def pinned(*records: RecordText) -> Keyset:
     """A set of sender keys that an app pins without an end, each from its public JWK.
 
     The sets that `pushcrypt keys export` prints contain times: read them with `Keyset.from_json`. Raises KeyRecordError:
-    `wrongKind`, `malformed` for a set with times, or a code of `Keyset.from_json`.
+    `wrongKind`, `keyExpired`, `malformed` for a set with times, or a code of `Keyset.from_json`.
     """
     if not records:
         raise TypeError("pinned needs the JWK of at least one sender key")
-    return always([_only(Keyset.from_json(record), "read it with Keyset.from_json").key for record in records], "sender")
+    return always([_opening(record) for record in records], "sender")
 
 
-def _only(keyset: Keyset, advice: str = "choose one with from_keyset") -> Entry:
-    """The only key of a set. It must have no retiresAt, expiresAt or revokedAt, so that its use needs no clock."""
-    entry = keyset.entries[0]
-    if len(keyset.entries) > 1 or any(name in entry.times for name in ("retiresAt", "expiresAt", "revokedAt")):
+def _only(record: RecordText, advice: str = "choose one with from_keyset") -> Keyset:
+    """A set of one key. It must have no retiresAt, expiresAt or revokedAt: the key that is read knows no end."""
+    keyset = Keyset.from_json(record)
+    if len(keyset.entries) > 1 or not {"retiresAt", "expiresAt", "revokedAt"}.isdisjoint(keyset.entries[0].times):
         raise KeyRecordError("malformed", f"this is a set of keys with times: {advice}")
-    return entry
+    return keyset
+
+
+def _opening(record: RecordText) -> Key:
+    """The only key of a set, to open or verify with."""
+    entry = _only(record, "read it with Keyset.from_json").entries[0]
+    if "destroyedAt" in entry.times:
+        raise KeyRecordError("keyExpired", f"key {entry.key.kid} was destroyed")
+    return entry.key
 
 
 def _primary(keyset: Keyset, at: float | None) -> Entry:
@@ -239,7 +221,7 @@ def _check_newest(keyset: Keyset) -> None:
                              f"below suite {older.key.suite} of key {older.key.kid}: a set never goes back unless an operator allows it")
 
 
-def _sealing_key(entry: Entry) -> Key:
+def sealing_key(entry: Entry) -> Key:
     key = entry.key
     if key.kind not in (*RECIPIENT_KINDS, "oct"):
         raise KeyRecordError("wrongKind", f"key {key.kid} is a sender's: nothing is sealed to it")

@@ -18,9 +18,8 @@ from ._keyset_material import Lock, LoggedKey, logged_key
 from ._keys import Key
 from ._log_line import Fault, KeyChange, Line, Point, parse_row, read_line
 from .errors import Flaw, KeyRecordError, KeysetFileError
-from .keysets import LONGEST_VALIDITY_IN_SECONDS, Entry, Keyset
+from .keysets import LONGEST_VALIDITY_IN_SECONDS, MAX_SIZE, Entry, Keyset
 
-MAX_FILE = 4 * 2**20  # bytes
 _FINAL = ("revokedAt", "destroyedAt")
 #: The members that only lines of these actions have.
 _PLACES = {"issued_at": ("published", "restored"), "over": ("restored",), "revoked": ("restored",),
@@ -103,7 +102,7 @@ class KeysetFile:
         """
         with open(path, "rb") as file:
             _check_private(path, os.fstat(file.fileno()))
-            found = cls.from_bytes(file.read(MAX_FILE + 1), passphrase, command=command)
+            found = cls.from_bytes(file.read(MAX_SIZE + 1), passphrase, command=command)
         if seen is not None and not found.log.extends(seen):
             raise KeysetFileError("olderThanHistory", f"the log doesn't have line {seen.n} as it was seen before", 0)
         return found
@@ -184,8 +183,8 @@ def _row(number: int) -> Iterator[None]:
 
 
 def _rows(data: bytes) -> list[bytes]:
-    if len(data) > MAX_FILE:
-        raise KeysetFileError("tooLarge", f"the file has more than {MAX_FILE:,} bytes", 0)
+    if len(data) > MAX_SIZE:
+        raise KeysetFileError("tooLarge", "the file has more than 4 MiB", 0)
     if not data.endswith(b"\n"):
         raise KeysetFileError("incomplete", "the file is empty, or its end is missing", 0)
     return data[:-1].split(b"\n")

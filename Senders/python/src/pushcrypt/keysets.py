@@ -2,18 +2,18 @@
 from __future__ import annotations
 
 import datetime
-import json
 import re
 from dataclasses import dataclass, field
 from typing import Any, Iterable, Mapping, Union
 
-from ._json import Obj, is_integer, parse
+from ._json import Obj, is_integer, json_bytes, parse
 from ._keys import Key, load_key
 from .errors import Flaw, KeyRecordError
 
 #: A JWK or a JWK set: its JSON, or the object.
 RecordText = Union[Mapping[str, Any], str, bytes]
 
+MAX_SIZE = 4 * 2**20  # bytes of a set, and of a keyset's file
 MAX_TOPICS, LONGEST_VALIDITY_IN_SECONDS = 16, 90 * 86_400  # of a signed set (PROTOCOL section 10)
 MOMENTS = ("createdAt", "activatesAt", "retiresAt", "expiresAt", "revokedAt", "destroyedAt")
 _YEARS_0_TO_9999 = range(-62_167_219_200, 253_402_300_800)  # Unix seconds
@@ -77,9 +77,9 @@ class Keyset:
         """Reads one JWK, whose key always seals and opens, or a JWK set.
 
         Raises KeyRecordError: `malformed`, `unsupportedKey`, `invalidKey`, `kidMismatch`, `duplicateKey`, `wrongKind`,
-        `invalidDeviceID`, or `rolledBack` if the set is older than one that you have seen.
+        `invalidDeviceID`, `tooLarge` for more than 4 MiB, or `rolledBack` if the set is older than one that you have seen.
         """
-        keyset = read(record_bytes(text))
+        keyset = read(text)
         if keyset.sequence is not None and keyset.sequence < minimum_sequence:
             raise KeyRecordError("rolledBack", f"the set has the seq {keyset.sequence}, and you have seen {minimum_sequence}: "
                                  "someone serves an old set")
@@ -123,12 +123,10 @@ class Keyset:
 
 
 def record_bytes(text: RecordText) -> bytes:
-    if isinstance(text, bytes):
-        return text
-    try:
-        return (text if isinstance(text, str) else json.dumps(dict(text))).encode("utf-8")
-    except (TypeError, ValueError, RecursionError):
-        raise KeyRecordError("malformed", "the key record isn't a JWK or a JWK set: a mapping, or JSON") from None
+    found = json_bytes(text)
+    if len(found) > MAX_SIZE:
+        raise KeyRecordError("tooLarge", "the key record or set has more than 4 MiB")
+    return found
 
 
 def always(keys: Iterable[Key], kind: str) -> Keyset:
@@ -136,10 +134,10 @@ def always(keys: Iterable[Key], kind: str) -> Keyset:
     return _checked([Entry(key, {"activatesAt": 0}, key.psk is not None) for key in keys], kind)
 
 
-def read(text: bytes) -> Keyset:
+def read(text: RecordText) -> Keyset:
     """See `Keyset.from_json`."""
     try:
-        root, _ = parse(text)
+        root, _ = parse(record_bytes(text))
         return _read(root)
     except Flaw as flaw:
         raise KeyRecordError("malformed", f"the key record or set: {flaw.reason}") from None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Mapping, Union
 
 from ._json import b64, is_integer, parse, raw_bytes, unb64
-from .errors import Flaw, ReceiptError
+from .errors import Flaw, ReceiptError, attempt
 
 MAX_SIZE = 4_096
 _CLASS = re.compile("[A-Za-z0-9._-]{1,64}")
@@ -122,7 +122,7 @@ def _form(raw: bytes) -> dict[str, str]:
 
 def _unescaped(field: bytes) -> str:
     plain = re.sub(rb"%([0-9A-Fa-f]{2})", lambda match: bytes.fromhex(match[1].decode()), field.replace(b"+", b" "))
-    try:
-        return plain.decode("utf-8")
-    except UnicodeDecodeError:
-        raise Flaw("it is not UTF-8") from None
+    text = attempt(plain.decode, UnicodeDecodeError)
+    if isinstance(text, str):
+        return text
+    raise Flaw("it is not UTF-8")

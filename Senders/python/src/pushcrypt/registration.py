@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Iterable, Literal, Union
 
 from ._json import parse, raw_bytes
-from ._keys import MAX_RECORD, RANK, Key, load_key
+from ._keys import MAX_RECORD, RANK, Key, Secretive, load_key
 from .errors import Flaw, KeyRecordError
-from .keys import Recipient
+from .keys import Recipient, sealing_key
 from .keysets import Entry
 
 #: "psk": a secret that only app and backend have, a psk or a shared key. "asymmetric": a key pair, so that the backend can't open
@@ -20,8 +20,8 @@ Environment = Literal["sandbox", "production"]
 _CODES = ("unsupportedKey", "unsupportedSuite", "invalidKey", "kidMismatch", "wrongKind")
 
 
-@dataclass(frozen=True)
-class Registration:
+@dataclass(frozen=True, eq=False)
+class Registration(Secretive):
     """A registration record. Store `record` with the account and the device token; it is a secret like a password."""
 
     record: bytes = field(repr=False)
@@ -39,7 +39,7 @@ class Registration:
         text = raw_bytes(record)
         if len(text) > MAX_RECORD:
             raise KeyRecordError("tooLarge", f"the record has {len(text):,} bytes and the limit is {MAX_RECORD:,}")
-        registration = cls(text, Recipient.from_entry(Entry(_key(text))))
+        registration = cls(text, Recipient(sealing_key(Entry(_key(text)))))
         registration.check(requiring)
         return registration
 

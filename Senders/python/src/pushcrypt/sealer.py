@@ -11,14 +11,14 @@ from typing import Any, Callable, Iterable, Literal, Union
 
 from . import _carriers, _envelope
 from ._carriers import Carrier
-from ._json import MAX_INTEGER, b64
+from ._json import MAX_INTEGER, b64, json_bytes
 from ._keys import RANK, Key, checked_topic, lp16
 from ._message import (
-    ID_SIZE, WINDOW_IN_SECONDS, Header, Payload, PayloadText, check_extras, has_instructions, payload_bytes,
+    ID_SIZE, WINDOW_IN_SECONDS, Header, Payload, PayloadText, check_extras, has_instructions,
 )
 from ._outer import MAX_LIMIT, Frame, Placeholder, outer_aps
 from .blobs import Attachment, Offload, SealedOffload, seal_payload
-from .errors import Flaw, KeyRecordError, SealError
+from .errors import Flaw, KeyRecordError, SealError, attempt
 from .keys import Recipient, Signer
 
 #: A multiple in bytes, to the limit, or not at all.
@@ -199,11 +199,9 @@ def campaign_id(campaign: str, key: Key) -> bytes:
     """id  = first 16 bytes of HMAC-SHA256(key, "pushcrypt/1 campaign" ‖ 0x00 ‖ lp16(campaign) ‖ lp16(kid) ‖ lp16(device id or empty))
     key = K as used (suite 4), else the psk, else empty
     """
-    try:
-        if not 1 <= len(campaign.encode("utf-8")) <= 255:
-            raise SealError("invalidOption", "the campaign's name isn't 1 to 255 bytes")
-    except (AttributeError, UnicodeEncodeError):
-        raise SealError("invalidOption", "the campaign's name isn't a string, or has a lone surrogate") from None
+    name = attempt(campaign.encode, UnicodeEncodeError) if isinstance(campaign, str) else b""
+    if not isinstance(name, bytes) or not 1 <= len(name) <= 255:
+        raise SealError("invalidOption", "the campaign's name isn't a string of 1 to 255 bytes, or has a lone surrogate")
     text = b"pushcrypt/1 campaign\x00" + lp16(campaign) + lp16(key.kid) + lp16(key.device or "")
     secret = key.material if key.suite == 4 else key.psk
     return hmac.digest(secret or b"", text, "sha256")[:ID_SIZE]
@@ -211,7 +209,7 @@ def campaign_id(campaign: str, key: Key) -> bytes:
 
 def _inner(payload: PayloadText) -> Payload:
     try:
-        return Payload.to_seal(payload_bytes(payload))
+        return Payload.to_seal(json_bytes(payload))
     except Flaw as flaw:
         raise SealError("invalidPayload", f"the payload: {flaw.reason}") from None
 
