@@ -112,7 +112,8 @@ extension Keyset {
     }
 
     /// The key of a set with one key.
-    /// - Throws: `KeyError` with `malformed` for several keys or one whose end is set.
+    /// - Throws: `KeyError` with `malformed` for several keys or one whose end is set, `noKeySeals` for one that doesn't seal yet,
+    ///   or was destroyed.
     func onlyEntry() throws -> Entry {
         guard entries.count == 1 else {
             throw KeyError(.malformed, "the set has \(entries.count) keys: use Keyset, which chooses one by time")
@@ -121,7 +122,7 @@ extension Keyset {
         guard lifecycle.retiresAt == nil, lifecycle.expiresAt == nil, lifecycle.revokedAt == nil else {
             throw KeyError(.malformed, "key \(keyIDs[0]) has an end: use Keyset, which checks the time")
         }
-        return entries[0]
+        return try sealingEntry(at: .now)
     }
 
     /// - Throws: `KeyError` with `noKeySeals`, `suiteTooLow`.

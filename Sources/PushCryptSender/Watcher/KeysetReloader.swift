@@ -110,7 +110,7 @@ final class KeysetReloader: @unchecked Sendable {
         let new: SealingChoice
         do {
             new = try SealingChoice(keyset, at: clock())
-        } catch let error as KeyError where error.code == .noKeySeals && revokesKeyInUse(keyset, last) {
+        } catch let error as KeyError where error.code == .noKeySeals && isRevoked(last, by: unlocked) {
             // A key that leaked must not be used any more, and recipients refuse it.
             new = last.ended(by: keyset)
         }
@@ -127,7 +127,7 @@ final class KeysetReloader: @unchecked Sendable {
             "previousPrimary": "\(old.entry.record.kid)",
         ]
         if new.isEnded {
-            logger.error("the key in use was revoked and no other key seals: nothing is sealed", metadata: metadata)
+            logger.error("the key in use was revoked or has ended, and no other key seals", metadata: metadata)
         } else {
             metadata["primary"] = "\(new.entry.record.kid)"
             logger.notice("new keyset in use", metadata: metadata)
@@ -143,11 +143,11 @@ final class KeysetReloader: @unchecked Sendable {
             metadata: ["keyset": "\(watched.place.path)", "reason": "\(objection)", "seq": "\(keyset.sequence)"])
     }
 
-    /// Whether `keyset` revokes the key that the set in use would seal with now. That isn't the last key that sealed if another
-    /// one became active since then.
-    private func revokesKeyInUse(_ keyset: Keyset, _ used: SealingChoice) -> Bool {
-        let entry = (try? used.keyset.sealingEntry(at: clock())) ?? used.entry
-        return keyset.revokes(entry.record.kid)
+    /// Whether the new keyset revokes the key that the one in use would seal with now; also if that one has no such key, because
+    /// the new keyset may revoke its next key. A restoration also revokes keys that its log doesn't have.
+    private func isRevoked(_ used: SealingChoice, by new: UnlockedKeyset) -> Bool {
+        guard let kid = try? used.keyset.sealingEntry(at: clock()).record.kid else { return true }
+        return new.log?.state.revocations[kid] != nil || new.keyset.entry(kid)?.lifecycle.revokedAt != nil
     }
 
     private func refuse(_ error: any Error) -> Outcome {
@@ -166,9 +166,4 @@ final class KeysetReloader: @unchecked Sendable {
         }
         return .refused(reason)
     }
-}
-
-extension Keyset {
-    /// Whether the set has the key and says that it was revoked, at any time.
-    fileprivate func revokes(_ kid: KeyID) -> Bool { entry(kid)?.lifecycle.revokedAt != nil }
 }

@@ -38,6 +38,11 @@ import Testing
     private static let device = try! DeviceID("tablet-2")
     private static let bare = TestJWK.named("p256").withoutPrivateKey
 
+    /// A recipient of a published set of one key.
+    private static func alone(_ lifecycle: KeyLifecycle) throws -> Recipient {
+        try Recipient(jwk: Keyset([Keyset.Entry(bare.record(), lifecycle)]).jwkSet(withHistory: true))
+    }
+
     @Test(
         "a key that doesn't have the use is refused with its code",
         arguments: [
@@ -45,6 +50,20 @@ import Testing
             Refusal("a sender's key seals", .wrongKind) { try TestJWK.named("sender").keyset().recipient(at: start) },
             Refusal("a published set of senders seals", .wrongKind) {
                 try Recipient(jwk: TestSenderSet.keyset(2, .at(0, expires: 1)).jwkSet(withHistory: false))
+            },
+            Refusal("a destroyed key, alone in its set, seals", .noKeySeals) {
+                try alone(KeyLifecycle(activatesAt: start, destroyedAt: start))
+            },
+            Refusal("a key without a time of activation, alone in its set, seals", .noKeySeals) {
+                try alone(KeyLifecycle(createdAt: start))
+            },
+            Refusal("a key that activates in a century, alone in its set, seals", .noKeySeals) {
+                try alone(KeyLifecycle(activatesAt: UnixTime(5_000_000_000)))
+            },
+            Refusal("a destroyed key, alone in its set, signs", .noKeySeals) {
+                let lifecycle = KeyLifecycle(activatesAt: start, destroyedAt: start)
+                let entry = Keyset.Entry(try TestJWK.named("sender").record(), lifecycle)
+                return try SenderKey(jwk: Keyset([entry]).jwkSet(withHistory: true))
             },
             Refusal("a sender's key opens", .wrongKind) { try RecipientKey(entry("sender")) },
             Refusal("a public P-256 key opens", .wrongKind) { try RecipientKey(bare.keyset().entries[0]) },

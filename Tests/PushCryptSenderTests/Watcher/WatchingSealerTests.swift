@@ -71,6 +71,40 @@ import Testing
         expectSenderError(.noKeySeals) { try sealer.seal(Self.payload, to: recipient) }
     }
 
+    @Test("a restoration that revokes the key in use, which its log lacks, seals nothing if no other key seals")
+    func revocationByARestoration() throws {
+        let place = try Operator(.sender)
+        let base = try place.change { try $0.setting(.revokedAt, of: $0.kids[0], to: place.clock.now) }
+        let second = try place.rotate()
+        place.clock.now = place.clock.now + 1
+        let watch = try Watch(place)
+        let (sealer, recipient) = (try sealer(watch), try Channel.simple.recipient())
+        #expect(try signer(of: sealer.seal(Self.payload, to: recipient)) == second)
+        let head = place.files.log.state.head
+        try place.change { _ in
+            try base.appending(.restored, number: 20) { changes in
+                changes.over = [head]
+                changes.revoked = [second: place.clock.now]
+            }
+        }
+        #expect(watch.check() == .taken(sequence: 20))
+        expectSenderError(.noKeySeals) { try sealer.seal(Self.payload, to: recipient) }
+    }
+
+    @Test("a keyset that revokes the next key while no key seals is taken, and that key never signs")
+    func revocationWhileNoKeySeals() throws {
+        let place = try Operator(.sender)
+        let second = try place.add(activatesAt: Operator.start + 99)
+        try place.change { try $0.setting(.retiresAt, of: $0.kids[0], to: Operator.start + 50, .rotated) }
+        let watch = try Watch(place)
+        let (sealer, recipient) = (try sealer(watch), try Channel.simple.recipient())
+        place.clock.now = Operator.start + 60
+        try place.change { try $0.setting(.revokedAt, of: second, to: place.clock.now) }
+        #expect(watch.check() == .taken(sequence: 4))
+        place.clock.now = Operator.start + 100
+        expectSenderError(.noKeySeals) { try sealer.seal(Self.payload, to: recipient) }
+    }
+
     @Test("a sealer with a keyset signs each message with the primary of its time") func keyset() throws {
         let place = try Operator(.sender)
         let second = try place.add(activatesAt: Operator.start + 100)
