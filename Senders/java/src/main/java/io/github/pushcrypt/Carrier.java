@@ -1,7 +1,6 @@
 package io.github.pushcrypt;
 
 import io.github.pushcrypt.Json.*;
-import java.math.BigDecimal;
 import java.util.*;
 import java.util.stream.Collectors;
 
@@ -80,9 +79,9 @@ public enum Carrier {
         if (!isExpo) members.putIfAbsent("ios_sound", "nil");
         return members;
     }
-    /** A value as other libraries have it: maps, lists, strings, {@code Long} or {@code BigDecimal}, booleans and null. */
+    /** A value as other libraries have it: maps, lists, strings, {@code Long} or the nearest {@code Double}, booleans and null. */
     static Object plain(Object value) {
-        if (value instanceof Num num) return Json.isInteger(num, Long.MIN_VALUE, Long.MAX_VALUE) ? (Object) num.integer() : new BigDecimal(num.text());
+        if (value instanceof Num num) return Json.isInteger(num, Long.MIN_VALUE, Long.MAX_VALUE) ? (Object) num.integer() : Double.valueOf(num.text());
         if (value instanceof List<?> items) return items.stream().map(Carrier::plain).collect(ArrayList::new, ArrayList::add, ArrayList::addAll);
         if (!(value instanceof Obj object)) return value;
         Map<String, Object> members = new LinkedHashMap<>(object);

@@ -43,16 +43,18 @@ public final class Keyset implements Sealer.Signer {
     }
     /**
      * Reads a JWK set, or one JWK, whose key always seals. Refuses it with malformed, unsupportedKey, unsupportedSuite, invalidKey, kidMismatch,
-     * duplicateKey, wrongKind or invalidDeviceID.
+     * duplicateKey, wrongKind, invalidDeviceID, or tooLarge for more than 4 MiB.
      */
-    public static Keyset fromJson(String text) { return Flaw.coded("malformed", "the key record or set", () -> read(Json.parse(text))); }
+    public static Keyset fromJson(String text) { return Flaw.coded("malformed", "the key record or set", () -> read(text)); }
     /** As {@link #fromJson(String)}. A set with a lower {@link #sequence} than one that you have seen is refused with {@code rolledBack}. */
     public static Keyset fromJson(String text, long minimumSequence) {
         Keyset keyset = fromJson(text);
         Flaw.unless(keyset.sequence >= minimumSequence, "rolledBack", "the set has the seq " + keyset.sequence + ", and a higher one was seen");
         return keyset;
     }
-    private static Keyset read(Obj root) {
+    private static Keyset read(String text) {
+        Flaw.unless(Bytes.utf8(text).length <= KeysetFile.MAX_SIZE, "tooLarge", "the set has more than 4 MiB");
+        Obj root = Json.parse(text);
         List<?> records = root.has("keys") ? root.list("keys", 1, Integer.MAX_VALUE) : List.of(root);
         List<Key> keys = records.stream().map(record -> Key.read(record, true)).toList();
         String kind = keys.get(0).kind();

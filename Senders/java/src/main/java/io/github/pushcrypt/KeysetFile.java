@@ -14,7 +14,7 @@ import javax.crypto.Cipher;
 
 /** The file of a keyset: its log and its keys (docs/keyset-log.md). */
 public final class KeysetFile {
-    private static final int MAX_SIZE = 4 << 20, KEY_SIZE = 32;
+    static final int MAX_SIZE = 4 << 20, KEY_SIZE = 32;
     private static final long TIMEOUT = TimeUnit.MINUTES.toNanos(2);
     private static final Path SELF = Path.of("/proc/self");
     private static final Form PLAIN = object("v", ANY, "keys", ARRAY, "digest", base64(32)), OPENED = object("keys", ARRAY, "history", base64(32));
@@ -63,9 +63,9 @@ public final class KeysetFile {
     public Point head() { return log.head; }
     /** The keys with their times. The private halves of recipients' keys are left out. */
     public Keyset keyset() { return keyset; }
-    /** Refuses another keyset, and an older log than was seen: {@link PushCryptException} with {@code olderThanHistory}. */
+    /** Refuses another keyset, and an older log than was seen: {@code olderThanHistory}. If none was seen, {@code seen} is null. */
     public KeysetFile requireAfter(Point seen) {
-        Flaw.unless(log.points.contains(seen), "olderThanHistory", log.id + " doesn't go on from its line " + seen.n() + ", which was seen before");
+        Flaw.unless(seen == null || log.points.contains(seen), "olderThanHistory", log.id + " doesn't have the line that was seen before");
         return this;
     }
     boolean isRevoked(String kid) { return log.isRevoked(kid); }

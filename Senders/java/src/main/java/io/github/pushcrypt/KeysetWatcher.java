@@ -31,14 +31,18 @@ public final class KeysetWatcher implements Sealer.Signer, AutoCloseable {
     /** Watches a keyset whose keys are in clear. Throws what {@link KeysetFile#read(Path)} throws, and {@code noKeySeals}. */
     public KeysetWatcher(Path file) { this(file, List.of()); }
     /** Watches a keyset whose keys a command unwraps; see {@link KeysetFile#read(Path, List)}. */
-    public KeysetWatcher(Path file, List<String> command) { this(file, command, Duration.ofSeconds(1), InstantSource.system()); }
-    KeysetWatcher(Path path, List<String> command, Duration interval, InstantSource clock) {
+    public KeysetWatcher(Path file, List<String> command) { this(file, command, null); }
+    /** Watches a keyset after an earlier run, whose {@link #head} was {@code seen}: an older log is refused with {@code olderThanHistory}. */
+    public KeysetWatcher(Path file, List<String> command, KeysetFile.Point seen) {
+        this(file, command, seen, Duration.ofSeconds(1), InstantSource.system());
+    }
+    KeysetWatcher(Path path, List<String> command, KeysetFile.Point seen, Duration interval, InstantSource clock) {
         this.path = path;
         this.command = List.copyOf(command);
         this.clock = clock;
         stamp = stamp();
         isPipe = KeysetFile.isPipe(stamp);
-        used = KeysetFile.read(path, this.command);
+        used = KeysetFile.read(path, this.command).requireAfter(seen);
         used.keyset().required(clock.instant());
         looks.scheduleWithFixedDelay(() -> {
             try {

@@ -1,5 +1,6 @@
 package io.github.pushcrypt;
 
+import java.security.MessageDigest;
 import java.util.*;
 
 /** A registration record: what an app uploads so that a backend can seal to it (docs/registration.md). It is a secret like a password. */
@@ -30,13 +31,14 @@ public final class Registration {
         Flaw.unless(!demanded.contains(Demand.ASYMMETRIC) || recipient.suite() != 4, "notAsymmetric", "key " + recipient.kid() + " is shared");
         return new Registration(record, recipient);
     }
+    private byte[] bytes() { return Bytes.utf8(record); }
     /** The upload as it came. Store it with the account and the device token. */
     public String record() { return record; }
     /** The key to seal to. */
     public Recipient recipient() { return recipient; }
     /** The id of the key. */
     public String kid() { return recipient.kid(); }
-    @Override public boolean equals(Object other) { return other instanceof Registration that && record.equals(that.record); }
+    @Override public boolean equals(Object other) { return other instanceof Registration that && MessageDigest.isEqual(bytes(), that.bytes()); }
     @Override public int hashCode() { return kid().hashCode(); }
     /** A row of the backend's table. {@code environment} is that of APNs, {@code sandbox} or {@code production}, or null. */
     public record Row(Registration registration, String account, String deviceToken, String environment) {

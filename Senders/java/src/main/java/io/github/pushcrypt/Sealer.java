@@ -15,7 +15,7 @@ public final class Sealer {
         /** The key that signs at a time. Throws {@link PushCryptException} with {@code noKeySeals} if there is none. */
         SenderKey keyAt(Instant time);
     }
-    /** A sealer for an app, by its bundle identifier, that pins the sender's keys. Throws {@link PushCryptException}: {@code invalidTopic}. */
+    /** A sealer for an app, by its bundle identifier, that pins the sender's keys. Throws invalidTopic, wrongKind, noKeySeals. */
     public Sealer(String topic, Signer signer) { this(topic, Objects.requireNonNull(signer), InstantSource.system()); }
     /** A sealer with another clock. A signer of null seals unsigned pushes, for apps that pin no sender. */
     public Sealer(String topic, Signer signer, InstantSource clock) {
@@ -23,6 +23,7 @@ public final class Sealer {
         this.topic = topic;
         this.signer = signer;
         this.clock = clock;
+        signerAt(clock.instant()); // A backend that can't sign should not start.
     }
     static boolean isTopic(Object text) { return text instanceof String topic && topic.matches("[A-Za-z0-9.-]{1,155}"); }
     /** The key that signs, or null. */

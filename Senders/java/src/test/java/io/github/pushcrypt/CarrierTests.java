@@ -77,6 +77,18 @@ final class CarrierTests {
             refused("a member without a field", "notExposable", () -> sealer(true).seal(payload.replace("\"category\"", "\"filter-criteria\""), to, texts, options.carrier(carrier).exposing("filter-criteria")));
             refused("a sound that is an object", "notExposable", () -> sealer(true).seal(payload.replace("\"s.caf\"", "{\"name\":\"s\"}"), to, texts, options.carrier(carrier).exposing("sound")));
         }
+        for (String number : List.of("1e-99999999999", "-1E-400", "0.5", "1e308", "-0", "12345678901234567890")) {
+            for (Carrier carrier : Carrier.values()) {
+                String scored = payload.replace("0.5", number);
+                SealOptions given = options.carrier(carrier).exposing(carrier == Carrier.EXPO ? "badge" : "relevance-score");
+                Map<String, Object> request = sealer(true).seal(scored, to, texts, given).request();
+                check("the request with the score " + number, Json.write(request).length() > 100);
+                if (carrier == Carrier.ONE_SIGNAL) equal("the score " + number, Double.parseDouble(number), ((Number) request.get("ios_relevance_score")).doubleValue());
+            }
+        }
+        for (String number : List.of("1e99999999999", "-1e309")) {
+            refused("the score " + number, "notExposable", () -> sealer(true).seal(payload.replace("0.5", number), to, texts, options.exposing("relevance-score")));
+        }
         refused("a body is needed", "invalidPlaceholder", () -> sealer(true).seal(payload, to, texts.with("body", ""), options.carrier(Carrier.ONE_SIGNAL)));
         refused("a thread of expo", "notExposable", () -> sealer(true).seal(payload, to, texts, options.carrier(Carrier.EXPO).exposing("thread-id")));
         refused("a collapse id of expo", "invalidOption", () -> sealer(true).seal(payload, to, texts, options.carrier(Carrier.EXPO).collapseId("c")));

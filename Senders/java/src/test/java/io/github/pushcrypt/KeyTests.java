@@ -83,8 +83,26 @@ final class KeyTests {
         SenderKey made = new SenderKey(newSender());
         equal("a generated key", made.kid(), SenderKey.fromJwk(Json.write(made.key.record(true))).kid());
         check("its public record", !made.publicJwk().contains("\"d\"") && !made.publicJwk().contains(Bytes.base64(made.key.secret())));
+        String record = Json.write(made.key.record(true)), longest = record + " ".repeat((4 << 20) - record.length());
+        refused("a set of 4 MiB", null, () -> Keyset.fromJson(longest));
+        refused("a set of 4 MiB and a byte", "tooLarge", () -> Keyset.fromJson(longest + " "));
+        refused("a set of fewer characters and more bytes", "tooLarge", () -> Keyset.fromJson("{\"x\":\"" + "é".repeat(2 << 20) + "\"}"));
         refused("a public record signs", "wrongKind", () -> SenderKey.fromJwk(made.publicJwk()));
         checkPoints();
+        for (String broken : List.of("{\"k\":\"SECRET\",}", "{\"k\":\"SECRET\uD800\"}", "{\"k\":\"SECRET\"}[", "{\"kid\":\"SECRET\"}", "[".repeat(9_999) + "SECRET")) {
+            List<Body> readers = List.of(() -> Keyset.fromJson(broken), () -> Registration.fromJson(broken), () -> Challenge.Pending.fromJson(broken), () -> Payload.read(broken),
+                    () -> Receipt.fromBody(broken), () -> KeysetFile.parse((broken + "\n" + broken + "\n").getBytes(), List.of()), () -> Placeholder.of(broken + '\uD800').alert());
+            for (Body reader : readers) {
+                Throwable error = null;
+                try {
+                    reader.run();
+                } catch (PushCryptException e) {
+                    error = e;
+                }
+                check("a refusal of a broken text", error != null);
+                for (; error != null; error = error.getCause()) check("no text in an error and its causes", !error.toString().contains("SECRET"));
+            }
+        }
         for (Object object : List.of(made, shared, new SealedBlob.Attachment(new SealedBlob.Reference("u", "SECRET", 1, "s"), "a/b", null, false), new SealedBlob.Reference("u", "SECRET", 1, "s"))) {
             check("no secret in " + object, !object.toString().contains("SECRET") && !object.toString().contains(Bytes.base64(made.key.secret())));
         }

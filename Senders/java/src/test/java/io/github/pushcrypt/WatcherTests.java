@@ -26,7 +26,7 @@ final class WatcherTests {
         Key first = newSender(), next = newSender();
         KeysetWriter before = created(first), after = rotated(before, first, next);
         KeysetWriter.write(file, before.plain());
-        try (KeysetWatcher watcher = new KeysetWatcher(file, List.of(), Duration.ofDays(1), InstantSource.fixed(NOW))) {
+        try (KeysetWatcher watcher = new KeysetWatcher(file, List.of(), null, Duration.ofDays(1), InstantSource.fixed(NOW))) {
             equal("the first key", first.kid(), watcher.keyAt(NOW).kid());
             KeysetFile.Point seen = watcher.head();
             check("the same file", watcher.reload());
@@ -50,9 +50,12 @@ final class WatcherTests {
             check("a point that was seen", KeysetFile.read(file).requireAfter(seen) != null);
             KeysetWriter.write(file, before.plain());
             refused("an old copy", "olderThanHistory", () -> KeysetFile.read(file).requireAfter(watcher.head()));
+            refused("an old copy at the start", "olderThanHistory", () -> new KeysetWatcher(file, List.of(), watcher.head()).close());
+            refused("a log at the start that was seen", null, () -> new KeysetWatcher(file, List.of(), seen).close());
+            refused("any log at the start", null, () -> new KeysetWatcher(file, List.of(), null).close());
         }
         KeysetWriter.write(file, before.plain());
-        try (KeysetWatcher watcher = new KeysetWatcher(file, List.of(), Duration.ofMillis(10), InstantSource.fixed(NOW))) {
+        try (KeysetWatcher watcher = new KeysetWatcher(file, List.of(), null, Duration.ofMillis(10), InstantSource.fixed(NOW))) {
             KeysetWriter.write(file, after.plain());
             for (int wait = 0; wait < 500 && !watcher.keyAt(NOW).kid().equals(next.kid()); wait++) Thread.sleep(10);
             equal("the thread takes a new file", next.kid(), watcher.keyAt(NOW).kid());
@@ -63,7 +66,7 @@ final class WatcherTests {
             if (fails[0]) throw new IllegalStateException("no clock");
             return NOW;
         };
-        try (KeysetWatcher watcher = new KeysetWatcher(file, List.of(), Duration.ofDays(1), clock)) {
+        try (KeysetWatcher watcher = new KeysetWatcher(file, List.of(), null, Duration.ofDays(1), clock)) {
             KeysetWriter.write(file, after.plain());
             fails[0] = true;
             check("a failure that isn't a refusal doesn't end the watcher", !watcher.reload() && watcher.refusal().orElseThrow().code().equals("inputOutput"));
@@ -72,6 +75,7 @@ final class WatcherTests {
         }
         KeysetWriter.write(file, new KeysetWriter(after).line("2026-05-02T00:00:00Z", "revoked", "keys", Map.of(next.kid(), Map.of("revokedAt", "2026-05-02T00:00:00Z"))).plain());
         refused("no key at the start", "noKeySeals", () -> new KeysetWatcher(file).close());
+        checkKind(file);
         checkErrors(file, before, after, next);
         checkRevocations(file, before, after, first, next);
         checkPipe(file.resolveSibling("pipe"), before, first);
@@ -80,11 +84,25 @@ final class WatcherTests {
         String locks = "[" + KeysetWriter.commandLock("kms") + "]";
         KeysetWriter secret = created(first, "kms");
         KeysetWriter.write(file, secret.sealed(keysetKey, locks));
-        try (KeysetWatcher watcher = new KeysetWatcher(file, command, Duration.ofDays(1), InstantSource.fixed(NOW))) {
+        try (KeysetWatcher watcher = new KeysetWatcher(file, command, null, Duration.ofDays(1), InstantSource.fixed(NOW))) {
             KeysetWriter.write(file, rotated(secret, first, next).sealed(keysetKey, locks));
             check("encrypted again after a rotation", watcher.reload() && watcher.keyAt(NOW).kid().equals(next.kid()));
             refuse(watcher, file, rotated(secret, first, next).plain(), "notEncrypted", next);
         }
+    }
+
+    /** The sealer of a backend that can't sign isn't made. */
+    private static void checkKind(Path file) throws Exception {
+        Key pair = key(((Json.Obj) vectors("pushcrypt-v1.json").get("keys")).get("p256"));
+        KeysetWriter writer = new KeysetWriter();
+        Map<String, Object> keys = writer.adding(pair, "createdAt", "2026-01-01T00:00:00Z", "activatesAt", "2026-01-01T00:00:00Z");
+        KeysetWriter.write(file, writer.line("2026-01-01T00:00:00Z", "created", "id", Bytes.base64(new byte[16]), "kind", "recipient", "keys", keys).plain());
+        try (KeysetWatcher watcher = new KeysetWatcher(file)) {
+            refused("a sealer with a keyset of recipients", "wrongKind", () -> new Sealer(TOPIC, watcher));
+        }
+        Keyset sender = Keyset.fromJson(Json.write(newSender().record(true)));
+        refused("a sealer with a sender's set", null, () -> new Sealer(TOPIC, sender));
+        refused("a sealer with a set that isn't active", "noKeySeals", () -> new Sealer(TOPIC, sender, InstantSource.fixed(Instant.ofEpochSecond(-1))));
     }
 
     private static void checkErrors(Path file, KeysetWriter before, KeysetWriter after, Key next) throws Exception {
@@ -94,7 +112,7 @@ final class WatcherTests {
             if (errors.incrementAndGet() > 0 && errors.get() < 3) throw new StackOverflowError();
             return NOW;
         };
-        try (KeysetWatcher watcher = new KeysetWatcher(file, List.of(), Duration.ofMillis(10), clock)) {
+        try (KeysetWatcher watcher = new KeysetWatcher(file, List.of(), null, Duration.ofMillis(10), clock)) {
             errors.set(0);
             KeysetWriter.write(file, after.plain());
             for (int wait = 0; wait < 200 && !watcher.keyAt(NOW).kid().equals(next.kid()); wait++) Thread.sleep(10);
@@ -102,7 +120,7 @@ final class WatcherTests {
         }
         errors.set(-1_000_000);
         KeysetWriter.write(file, before.plain());
-        try (KeysetWatcher watcher = new KeysetWatcher(file, List.of(), Duration.ofDays(1), clock)) {
+        try (KeysetWatcher watcher = new KeysetWatcher(file, List.of(), null, Duration.ofDays(1), clock)) {
             errors.set(0);
             KeysetWriter.write(file, after.plain());
             check("an Error is a refusal", !watcher.reload() && watcher.refusal().orElseThrow().code().equals("inputOutput"));
@@ -119,7 +137,7 @@ final class WatcherTests {
 
     private static void checkRevocations(Path file, KeysetWriter before, KeysetWriter after, Key first, Key next) throws Exception {
         KeysetWriter.write(file, after.plain());
-        try (KeysetWatcher watcher = new KeysetWatcher(file, List.of(), Duration.ofDays(1), InstantSource.fixed(NOW))) {
+        try (KeysetWatcher watcher = new KeysetWatcher(file, List.of(), null, Duration.ofDays(1), InstantSource.fixed(NOW))) {
             KeysetFile.Point head = watcher.head();
             refuse(watcher, file, restored(before, head, first, null), "noKeySeals", next);
             KeysetWriter.write(file, restored(before, head, first, next));
@@ -129,7 +147,7 @@ final class WatcherTests {
         }
         KeysetWriter idle = new KeysetWriter(after).line("2026-05-02T00:00:00Z", "revoked", "keys", Map.of(next.kid(), Map.of("revokedAt", "2026-05-02T00:00:00Z")));
         KeysetWriter.write(file, after.plain());
-        try (KeysetWatcher watcher = new KeysetWatcher(file, List.of(), Duration.ofDays(1), InstantSource.fixed(NOW))) {
+        try (KeysetWatcher watcher = new KeysetWatcher(file, List.of(), null, Duration.ofDays(1), InstantSource.fixed(NOW))) {
             KeysetWriter.write(file, idle.plain());
             check("no key seals any more", watcher.reload());
             KeysetWriter.write(file, new KeysetWriter(idle).line("2026-05-03T00:00:00Z", "policy").plain());
@@ -149,7 +167,7 @@ final class WatcherTests {
         });
         writing.setDaemon(true);
         writing.start();
-        KeysetWatcher watcher = new KeysetWatcher(pipe, List.of(), Duration.ofMillis(10), InstantSource.fixed(NOW));
+        KeysetWatcher watcher = new KeysetWatcher(pipe, List.of(), null, Duration.ofMillis(10), InstantSource.fixed(NOW));
         java.util.concurrent.FutureTask<Boolean> reloading = new java.util.concurrent.FutureTask<>(watcher::reload);
         Thread thread = new Thread(reloading);
         thread.setDaemon(true);
