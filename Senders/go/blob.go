@@ -20,18 +20,42 @@ var (
 		`(?:[/?](?:[A-Za-z0-9._~:/?\[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*)?$`)
 )
 
-// Reference says where a sealed blob is, and what opens it (PROTOCOL sections 6 and 7).
+// Reference says where a sealed blob is, and what opens it (PROTOCOL sections 6 and 7). Encoders such as encoding/json leave out the key:
+// store [Reference.Key] too, and make the reference again with [NewReference].
 type Reference struct {
 	// URL is an https address of at most 2,048 bytes.
-	URL string `json:"url"`
-	// Key is a secret: base64url of 32 bytes.
-	Key string `json:"key"`
+	URL string
 	// Size is the length of the plaintext in bytes.
-	Size int64 `json:"size"`
+	Size int64
 	// SHA256 is base64url of the digest of the whole blob.
-	SHA256    string `json:"sha256"`
-	purpose   byte   // 0 if the reference wasn't made here
+	SHA256    string
+	key       hidden[string]
+	purpose   byte // 0 if the reference wasn't made here
 	setsBadge bool
+}
+
+// NewReference returns the reference that has these members.
+func NewReference(url, key string, size int64, sha256 string) Reference {
+	return Reference{url, size, sha256, hide(key), 0, false}
+}
+
+// Key returns a secret: base64url of 32 bytes.
+func (r Reference) Key() string {
+	if r.key == nil {
+		return ""
+	}
+	return r.key()
+}
+
+// blobMembers are those of a reference in a message, of which an offloaded payload has only the first four.
+type blobMembers struct {
+	URL    string `json:"url"`
+	Key    string `json:"key"`
+	Size   int64  `json:"size"`
+	SHA256 string `json:"sha256"`
+	Type   string `json:"type,omitempty"`
+	ID     string `json:"id,omitempty"`
+	Use    string `json:"use,omitempty"`
 }
 
 // Format writes no secret.
@@ -40,7 +64,7 @@ func (r Reference) Format(state fmt.State, _ rune) { fmt.Fprintf(state, "blob of
 // LogValue writes no secret.
 func (r Reference) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(r)) }
 
-func (r Reference) check(purpose byte) {
+func (r Reference) check(purpose byte) *blobMembers {
 	limit := map[byte]int64{forAttachment: maxFile, forPayload: maxPayload}[purpose]
 	require(r.purpose == 0 || r.purpose == purpose, "", "an attachment refers to a payload, or Offloaded to a file")
 	match := urlForm.FindStringSubmatch(r.URL)
@@ -48,26 +72,29 @@ func (r Reference) check(purpose byte) {
 	port, err := strconv.Atoi(match[2])
 	require(match[2] == "" || err == nil && 1 <= port && port <= 65_535, "", "the port in the URL of a blob isn't 1 to 65,535")
 	require(0 <= r.Size && r.Size <= limit, "", "the size of a blob isn't 0 to %d bytes", limit)
-	unbase64(r.Key, 32, "the key of a blob")
+	unbase64(r.Key(), 32, "the key of a blob")
 	unbase64(r.SHA256, hashSize, "the sha256 of a blob")
+	return &blobMembers{URL: r.URL, Key: r.Key(), Size: r.Size, SHA256: r.SHA256}
 }
 
 // Attachment refers to a sealed file.
 type Attachment struct {
 	Reference
 	// Type is the MIME type in lower case.
-	Type string `json:"type"`
+	Type string
 	// ID, of 1 to 64 characters of A-Z a-z 0-9 _ -, isn't that of another attachment. It may be empty.
-	ID string `json:"id,omitempty"`
+	ID string
 	// Use is "avatar" for the picture of the message's sender, and empty for a file that is shown.
-	Use string `json:"use,omitempty"`
+	Use string
 }
 
-func (a Attachment) check() {
-	a.Reference.check(forAttachment)
+func (a Attachment) check() *blobMembers {
+	members := a.Reference.check(forAttachment)
 	require(mimeForm.MatchString(a.Type), "", "an attachment's type isn't a MIME type in lower case")
 	require(a.ID == "" || nameForm.MatchString(a.ID), "", "an attachment's id isn't 1 to 64 characters of A-Z, a-z, 0-9, _ and -")
 	require(a.Use == "" || a.Use == "avatar", "", "an attachment's use isn't avatar")
+	members.Type, members.ID, members.Use = a.Type, a.ID, a.Use
+	return members
 }
 
 // SealedBlob is an encrypted file or payload. Don't store the key of its reference beside it.
@@ -91,7 +118,7 @@ func SealPayload(payload any) (blob *SealedBlob, err error) {
 func newBlob(purpose byte, plaintext []byte, setsBadge bool) *SealedBlob {
 	key := random(32)
 	data := sealBlob(key, purpose, plaintext)
-	return &SealedBlob{data, hide(Reference{"", base64Of(key), int64(len(plaintext)), base64Of(digest(data)), purpose, setsBadge})}
+	return &SealedBlob{data, hide(Reference{"", int64(len(plaintext)), base64Of(digest(data)), hide(base64Of(key)), purpose, setsBadge})}
 }
 
 // sealBlob makes "PCB1" and the chunks. A second blob under one key would have the same nonces.
@@ -133,8 +160,7 @@ func (s *sealing) offloaded(inner payload, tooLarge *Error) *SealedPush {
 	aps, alert := inner.root.members["aps"], inner.aps.members["alert"]
 	short := join([]byte(`{"aps":`), inner.root.text[aps.start:alert.start], s.alert, inner.root.text[alert.end:aps.end], []byte("}"))
 	reference := blob.Reference(url)
-	reference.check(forPayload)
-	s.Offloaded, s.header.Offload = &reference, &reference
+	s.Offloaded, s.header.Offload = &reference, reference.check(forPayload)
 	push := s.push(must(readPayload(short)))
 	push.IsOffloaded = true
 	return push

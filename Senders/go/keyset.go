@@ -101,9 +101,10 @@ func newKeyset(kind string, sequence, updatedAt int64, entries []*entry) *Keyset
 }
 
 // ReadKeyset reads one JWK, whose key always seals, or a JWK set. Errors: malformed, unsupportedKey, invalidKey, kidMismatch,
-// duplicateKey, wrongKind.
+// duplicateKey, wrongKind, tooLarge for more than 4 MiB.
 func ReadKeyset(text []byte) (keys *Keyset, err error) {
 	defer catch(&err, "malformed", "the key record or set")
+	require(len(text) <= maxKeyset, "tooLarge", "it has more than 4 MiB")
 	root := parse(text)
 	records := []any{root}
 	if root.has("keys") {
@@ -207,6 +208,7 @@ func (s *Keyset) States(now time.Time) map[string]string {
 // SenderKeyAt returns the key that signs. Errors: noKeySeals, wrongKind.
 func (s *Keyset) SenderKeyAt(now time.Time) (signer *SenderKey, err error) {
 	defer catch(&err, "malformed", "the set")
+	require(s.kind == "sender", "wrongKind", "the set has keys of the kind %s, and a sender's sign", s.kind)
 	return newSenderKey(s.required(now).key), nil
 }
 

@@ -1,6 +1,7 @@
 package pushcrypt
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"slices"
@@ -55,6 +56,14 @@ func TestAnOlderSetThanWasSeenIsRefused(t *testing.T) {
 	wantCode(t, "the same", "", keys.RequireSequence(keys.Sequence()))
 	wantCode(t, "a later one", "", keys.RequireSequence(4))
 	wantCode(t, "an older one", "rolledBack", keys.RequireSequence(6))
+}
+
+func TestASetOfMoreThan4MiBIsRefused(t *testing.T) {
+	longest := append(RecordOf(t, "sender"), bytes.Repeat([]byte(" "), maxKeyset-len(RecordOf(t, "sender")))...)
+	for text, code := range map[string]string{string(longest): "", string(longest) + " ": "tooLarge"} {
+		_, err := ReadKeyset([]byte(text))
+		wantCode(t, fmt.Sprint(len(text)), code, err)
+	}
 }
 
 func TestASetOfOneKeyThatDoesNotSealIsRefused(t *testing.T) {

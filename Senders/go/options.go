@@ -86,22 +86,22 @@ func (k *key) provesSender() bool { return k.psk != nil || k.keyType == shared }
 
 // header is the member pushcrypt of a message (PROTOCOL sections 5 to 7 and 11).
 type header struct {
-	ID          string       `json:"id"`
-	IssuedAt    int64        `json:"iat"`
-	ExpiresAt   int64        `json:"exp"`
-	Attachments []Attachment `json:"attachments,omitempty"`
-	Offload     *Reference   `json:"offload,omitempty"`
-	Test        bool         `json:"test,omitempty"`
-	Retract     []string     `json:"retract,omitempty"`
-	Quiet       bool         `json:"quiet,omitempty"`
-	Badge       *Badge       `json:"badge,omitempty"`
+	ID          string         `json:"id"`
+	IssuedAt    int64          `json:"iat"`
+	ExpiresAt   int64          `json:"exp"`
+	Attachments []*blobMembers `json:"attachments,omitempty"`
+	Offload     *blobMembers   `json:"offload,omitempty"`
+	Test        bool           `json:"test,omitempty"`
+	Retract     []string       `json:"retract,omitempty"`
+	Quiet       bool           `json:"quiet,omitempty"`
+	Badge       *Badge         `json:"badge,omitempty"`
 }
 
 func isAvatar(file Attachment) bool { return file.Use != "" }
 
 // header returns the header of a push to a key at a time.
 func (o Options) header(to *key, now time.Time) header {
-	made := header{base64Of(random(idSize)), now.Unix(), now.Unix() + int64(o.Lifetime/time.Second), o.Attachments, o.Offloaded, o.IsSelfTest, o.Retracted, o.IsQuiet, o.Badge}
+	made := header{base64Of(random(idSize)), now.Unix(), now.Unix() + int64(o.Lifetime/time.Second), nil, nil, o.IsSelfTest, o.Retracted, o.IsQuiet, o.Badge}
 	if o.Campaign != "" {
 		made.ID = messageID(o.Campaign, to)
 	}
@@ -109,14 +109,14 @@ func (o Options) header(to *key, now time.Time) header {
 	require(o.Badge == nil || -999 <= o.Badge.Add && o.Badge.Add <= 999, "", "the number for the badge isn't -999 to 999")
 	require(len(o.Attachments) <= 8 && len(o.Retracted) <= 16, "", "there are more than 8 attachments, or 16 ids to retract")
 	for place, file := range o.Attachments {
-		file.check()
+		made.Attachments = append(made.Attachments, file.check())
 		isSame := func(other Attachment) bool {
 			return file.ID != "" && other.ID == file.ID || isAvatar(file) && isAvatar(other)
 		}
 		require(!slices.ContainsFunc(o.Attachments[:place], isSame), "", "two attachments have one id, or are avatars")
 	}
 	if o.Offloaded != nil {
-		o.Offloaded.check(forPayload)
+		made.Offload = o.Offloaded.check(forPayload)
 	}
 	require(!o.IsQuiet || len(o.Attachments) == 0 && o.Offloaded == nil, "", "a quiet push has an attachment or an offloaded payload")
 	for place, id := range o.Retracted {

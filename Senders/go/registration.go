@@ -1,7 +1,6 @@
 package pushcrypt
 
 import (
-	"bytes"
 	"crypto/hmac"
 	"regexp"
 	"slices"
@@ -65,7 +64,7 @@ func (upload Row) Storing(rows []Row, isProven, allowsLowerSuite bool) (isWritte
 			require(stored.equal(own), "conflict", "another key with the id %s is stored; it is never replaced", kid)
 			require(isProven || row.Account == upload.Account, "otherAccount", "key %s belongs to another account", kid)
 			moved.Registration = upload.Registration
-			isWritten = moved != upload || !bytes.Equal(row.Registration.record(), upload.Registration.record())
+			isWritten = moved != upload || !hmac.Equal(row.Registration.record(), upload.Registration.record())
 		} else if row.DeviceToken == upload.DeviceToken {
 			// The row of another account doesn't count: its user could keep the device's next user from registering.
 			isLower := row.Account == upload.Account && rank(own.suite) < rank(stored.suite)

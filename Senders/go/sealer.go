@@ -28,10 +28,14 @@ type Sealer struct {
 }
 
 // NewSealer returns a sealer for an app that pins the keys of the signer. The topic is the app's bundle identifier, 1 to 155
-// characters of A-Z a-z 0-9 . -. Errors: invalidTopic, wrongKind without a signer.
+// characters of A-Z a-z 0-9 . -. Errors: invalidTopic, wrongKind without a signer or for one with keys of another kind.
 func NewSealer(topic string, signer Signer) (sealer *Sealer, err error) {
 	defer catch(&err, "invalidTopic", "the topic")
 	require(signer != nil, "wrongKind", "there is no signer: use NewUnsignedSealer for an app that pins no sender")
+	_, failure := signer.SenderKeyAt(time.Now())
+	if refused, isRefusal := failure.(*Error); isRefusal && refused.Code == "wrongKind" { // others may pass, such as noKeySeals
+		return nil, refused
+	}
 	sealer = must(NewUnsignedSealer(topic))
 	sealer.signer = signer
 	return sealer, nil
@@ -134,11 +138,8 @@ type SealedPush struct {
 
 // Headers returns the headers of the request to APNs. Add authorization.
 func (p *SealedPush) Headers() map[string]string {
-	expiration := strconv.FormatInt(p.ExpiresAt.Unix(), 10)
-	headers := map[string]string{"apns-push-type": "alert", "apns-topic": p.Topic, "apns-expiration": expiration, "apns-priority": "10"}
-	if p.isQuiet {
-		headers["apns-priority"] = "5"
-	}
+	expiration, priority := strconv.FormatInt(p.ExpiresAt.Unix(), 10), map[bool]string{false: "10", true: "5"}[p.isQuiet]
+	headers := map[string]string{"apns-push-type": "alert", "apns-topic": p.Topic, "apns-expiration": expiration, "apns-priority": priority}
 	if p.collapseID != "" {
 		headers["apns-collapse-id"] = p.collapseID
 	}

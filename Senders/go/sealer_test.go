@@ -1,8 +1,12 @@
 package pushcrypt
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/base64"
+	"encoding/gob"
 	"encoding/json"
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -45,9 +49,7 @@ func optionsOf(t *testing.T, one *object) (options Options) {
 		case "minimumSuite":
 			options.MinimumSuite = integer()
 		case "attachments":
-			if err := json.Unmarshal(one.raw(name), &options.Attachments); err != nil {
-				t.Fatal(err)
-			}
+			options.Attachments = attachmentsOf(t, one.raw(name))
 		case "requiresDevice":
 			options.AllowsBareSharedKey = member.value == false
 		default:
@@ -55,6 +57,20 @@ func optionsOf(t *testing.T, one *object) (options Options) {
 		}
 	}
 	return options
+}
+
+func attachmentsOf(t *testing.T, text []byte) (files []Attachment) {
+	var all []struct {
+		URL, Key, SHA256, Type, ID, Use string
+		Size                            int64
+	}
+	if err := json.Unmarshal(text, &all); err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range all {
+		files = append(files, Attachment{NewReference(one.URL, one.Key, one.Size, one.SHA256), one.Type, one.ID, one.Use})
+	}
+	return files
 }
 
 func TestPushesAreSealedOrRefusedWithTheCodeOfTheVectors(t *testing.T) {
@@ -184,7 +200,7 @@ func TestAReferenceIsCheckedBeforeItIsSealed(t *testing.T) {
 		if len(url) < 300 {
 			wantCode(t, url, code, seal(file))
 		}
-		wantCode(t, url, map[string]string{"": "", "invalidOption": "malformed"}[code], caught(file.check))
+		wantCode(t, url, map[string]string{"": "", "invalidOption": "malformed"}[code], caught(func() { file.check() }))
 	}
 	named, avatar := good, good
 	named.ID, avatar.Use = "a", "avatar"
@@ -201,7 +217,7 @@ func TestAReferenceIsCheckedBeforeItIsSealed(t *testing.T) {
 		"another use": func(file *Attachment) { file.Use = "icon" }, "a type in capitals": func(file *Attachment) { file.Type = "image/PNG" },
 		"no type": func(file *Attachment) { file.Type = "" }, "an id with a dot": func(file *Attachment) { file.ID = "a.b" },
 		"a negative size": func(file *Attachment) { file.Size = -1 }, "a size of more than 2^48": func(file *Attachment) { file.Size = 1<<48 + 1 },
-		"a short key": func(file *Attachment) { file.Key = "AAAA" }, "no digest": func(file *Attachment) { file.SHA256 = "" },
+		"a short key": func(file *Attachment) { file.Reference = NewReference(file.URL, "AAAA", 0, file.SHA256) }, "no digest": func(file *Attachment) { file.SHA256 = "" },
 	} {
 		file := good
 		change(&file)
@@ -214,8 +230,7 @@ func TestABlobOfTheOtherPurposeAndASecondBadgeAreRefused(t *testing.T) {
 	file := SealFile([]byte(plainPayload)).Reference("https://a")
 	payload := ok[*SealedBlob](t)(SealPayload(plainPayload)).Reference("https://a")
 	badge := ok[*SealedBlob](t)(SealPayload(`{"aps":{"alert":"x","badge":1}}`)).Reference("https://a")
-	// A database stores the exported fields.
-	stored := Reference{URL: badge.URL, Key: badge.Key, Size: badge.Size, SHA256: badge.SHA256}
+	stored := NewReference(badge.URL, badge.Key(), badge.Size, badge.SHA256)
 	for what, one := range map[string]struct {
 		code    string
 		options Options
@@ -243,6 +258,18 @@ func TestASealerNeedsATopicAndASignerOrTheWordUnsigned(t *testing.T) {
 	}
 	_, err := NewSealer(testTopic, nil)
 	wantCode(t, "no signer", "wrongKind", err)
+	for _, name := range []string{"p256 psk", "shared"} {
+		_, err = NewSealer(testTopic, ok[*Keyset](t)(ReadKeyset(RecordOf(t, name))))
+		wantCode(t, "a keyset of "+name, "wrongKind", err)
+	}
+	record := string(RecordOf(t, "p256"))
+	pending := fmt.Sprintf(`{"keys":[%s],"pushcrypt":{"seq":1,"keys":{"%s":{}}}}`, record, kidOf(record))
+	_, err = NewSealer(testTopic, ok[*Keyset](t)(ReadKeyset([]byte(pending))))
+	wantCode(t, "a recipient's keyset without an active key", "wrongKind", err)
+	record = string(RecordOf(t, "sender"))
+	pending = fmt.Sprintf(`{"keys":[%s],"pushcrypt":{"seq":1,"keys":{"%s":{"activatesAt":"9000-01-01T00:00:00Z"}}}}`, record, kidOf(record))
+	_, err = NewSealer(testTopic, ok[*Keyset](t)(ReadKeyset([]byte(pending))))
+	wantCode(t, "a sender's keyset whose time comes", "", err)
 }
 
 type failingSigner struct{ err error }
@@ -411,8 +438,64 @@ func TestNoKeyOfABlobIsLogged(t *testing.T) {
 	for _, handler := range []slog.Handler{slog.NewJSONHandler(&text, nil), slog.NewTextHandler(&text, nil)} {
 		slog.New(handler).Info("sealed", "blob", blob, "pointer", &blob, "file", Attachment{Reference: blob, Type: "image/png"})
 	}
-	if strings.Contains(text.String(), blob.Key) || strings.Count(text.String(), "blob of 4 bytes") != 6 {
+	if strings.Contains(text.String(), blob.Key()) || strings.Count(text.String(), "blob of 4 bytes") != 6 {
 		t.Error(text.String())
+	}
+}
+
+func TestNoEncoderWritesASecret(t *testing.T) {
+	to := ok[*Recipient](t)(ReadRecipient(RecordOf(t, "p256 psk")))
+	registration, signer := ok[*Registration](t)(ReadRegistration(RecordOf(t, "p256 psk"))), testSigner(t)
+	blob := SealFile([]byte("file"))
+	reference := blob.Reference("https://a")
+	file := Attachment{Reference: reference, Type: "image/png"}
+	secrets := []string{reference.Key(), base64Of(to.key().psk), base64Of(signer.key().secret)}
+	for _, secret := range secrets {
+		secrets = append(secrets, base64.StdEncoding.EncodeToString(unbase64(secret, 32, "it")), string(unbase64(secret, 32, "it")))
+	}
+	for _, value := range []any{
+		reference, &reference, file, &file, []Attachment{file}, struct{ File Attachment }{file}, blob, Row{Registration: registration}, registration,
+		to, signer, ok[*Keyset](t)(ReadKeyset(RecordOf(t, "sender"))), watchedPlain(t), testSealer(t, true), Options{Offloaded: &reference},
+	} {
+		var text bytes.Buffer
+		for _, encode := range []func(any) error{json.NewEncoder(&text).Encode, xml.NewEncoder(&text).Encode, gob.NewEncoder(&text).Encode} {
+			func() {
+				defer func() { _ = recover() }() // gob panics for a function
+				_ = encode(value)
+			}()
+		}
+		fmt.Fprintf(&text, "%+v %#v", struct{ hidden any }{value}, struct{ r Reference }{reference})
+		for place, secret := range secrets {
+			if strings.Contains(text.String(), secret) {
+				t.Errorf("an encoding of %T has the secret %d", value, place)
+			}
+		}
+	}
+	stored := NewReference(reference.URL, reference.Key(), reference.Size, reference.SHA256)
+	if stored.Key() != reference.Key() || (Reference{}).Key() != "" {
+		t.Error("the key isn't that of the blob")
+	}
+	_, err := testSealer(t, true).Seal(plainPayload, to, plainPlaceholder, Options{Attachments: []Attachment{{Type: "image/png"}}})
+	wantCode(t, "a reference of nothing", "invalidOption", err)
+	push := ok[*SealedPush](t)(testSealer(t, false).Seal(plainPayload, to, plainPlaceholder, Options{Attachments: []Attachment{{stored, "a/b", "c", "avatar"}, file}}))
+	want := fmt.Sprintf(`[{"url":"https://a","key":"%s","size":4,"sha256":"%s","type":"a/b","id":"c","use":"avatar"},`, stored.Key(), stored.SHA256) +
+		fmt.Sprintf(`{"url":"https://a","key":"%s","size":4,"sha256":"%s","type":"image/png"}]`, stored.Key(), stored.SHA256)
+	if got := string(openPush(t, push, privateKeys(t)["p256 psk"], nil).object("pushcrypt").raw("attachments")); got != want {
+		t.Errorf("want %s, got %s", want, got)
+	}
+}
+
+func TestAnExposedNumberIsInTheRangeOfADouble(t *testing.T) {
+	to := ok[*Recipient](t)(ReadRecipient(RecordOf(t, "p256 psk")))
+	for number, code := range map[string]string{
+		"0.5": "", "1e-99999999999": "", "-1E-400": "", "1e308": "", "-0": "", "1e309": "notExposable", "-1e99999999999": "notExposable",
+	} {
+		payload := `{"aps":{"alert":"x","relevance-score":` + number + `}}`
+		push, err := testSealer(t, true).Seal(payload, to, Placeholder{Body: "b"}, Options{Carrier: OneSignal, Exposed: []string{"relevance-score"}})
+		wantCode(t, number, code, err)
+		if err == nil && !strings.Contains(string(write(push.Request())), `"ios_relevance_score":`+number) {
+			t.Errorf("the request doesn't have %s", number)
+		}
 	}
 }
 
@@ -433,7 +516,7 @@ func TestNoSecretIsPrinted(t *testing.T) {
 	signer := testSigner(t)
 	keys := ok[*Keyset](t)(ReadKeyset(RecordOf(t, "p256 psk")))
 	watcher := watchedPlain(t)
-	secrets := [][]byte{watcher.Keyset().entries[0].key.secret, to.key().psk, signer.key().secret, unbase64(blob.reference().Key, 32, "key")}
+	secrets := [][]byte{watcher.Keyset().entries[0].key.secret, to.key().psk, signer.key().secret, unbase64(blob.reference().Key(), 32, "key")}
 	for _, value := range []any{
 		to, *to, signer, *signer, registration, blob, Attachment{Reference: blob.Reference("https://a"), Type: "image/png"}, blob.Reference("https://a"),
 		testSealer(t, true), keys, *keys, struct{ r Registration }{*registration}, watcher, watcher.Keyset(),

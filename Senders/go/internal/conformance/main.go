@@ -230,32 +230,37 @@ func options(asked *request) (options pushcrypt.Options, err error) {
 		}
 	}
 	for _, text := range asked.Attachments {
-		var file pushcrypt.Attachment
-		err = errors.Join(err, reference(text, &file))
-		options.Attachments = append(options.Attachments, file)
+		file, fileErr := attachment(text)
+		options.Attachments, err = append(options.Attachments, file), errors.Join(err, fileErr)
 	}
 	if len(asked.Offload) > 0 {
-		options.Offloaded = &pushcrypt.Reference{}
-		err = errors.Join(err, reference(asked.Offload, options.Offloaded))
+		payload, payloadErr := attachment(asked.Offload)
+		options.Offloaded, err = &payload.Reference, errors.Join(err, payloadErr)
 	}
 	return options, err
 }
 
-// reference reads a reference. In Go an empty text is one that isn't there, so the wire's empty texts are refused here.
-func reference(text json.RawMessage, found any) error {
+// attachment reads a reference. In Go an empty text is one that isn't there, so the wire's empty texts are refused here.
+func attachment(text json.RawMessage) (file pushcrypt.Attachment, err error) {
 	var all map[string]any
 	if err := json.Unmarshal(text, &all); err != nil {
-		return err
+		return file, err
 	}
 	for _, name := range []string{"id", "use"} {
 		if value, isGiven := all[name]; isGiven && (value == "" || value == nil) {
-			return fmt.Errorf("%s is empty", name)
+			return file, fmt.Errorf("%s is empty", name)
 		}
 	}
 	if all["size"] == nil {
-		return errors.New("size is missing")
+		return file, errors.New("size is missing")
 	}
-	return json.Unmarshal(text, found)
+	var parts struct {
+		URL, Key, SHA256, Type, ID, Use string
+		Size                            int64
+	}
+	err = json.Unmarshal(text, &parts)
+	reference := pushcrypt.NewReference(parts.URL, parts.Key, parts.Size, parts.SHA256)
+	return pushcrypt.Attachment{Reference: reference, Type: parts.Type, ID: parts.ID, Use: parts.Use}, err
 }
 
 func registration(asked *request) (*pushcrypt.Registration, error) {
@@ -391,6 +396,6 @@ func blob(asked *request) (members, error) {
 	reference := blob.Reference("")
 	return members{
 		"blob":      base64.RawURLEncoding.EncodeToString(blob.Data),
-		"reference": members{"key": reference.Key, "size": reference.Size, "sha256": reference.SHA256},
+		"reference": members{"key": reference.Key(), "size": reference.Size, "sha256": reference.SHA256},
 	}, nil
 }
