@@ -1,7 +1,7 @@
-import { randomBytes } from "node:crypto";
+import { createSecretKey, KeyObject, randomBytes } from "node:crypto";
 import { ascii, b64, sealGcm, sha256, u8 } from "./sender/bytes.js";
 import { reading } from "./sender/errors.js";
-import { base64, integer, object, oneOf, text } from "./sender/forms.js";
+import { base64, integer, object, oneOf, text, type Form } from "./sender/forms.js";
 import { MAX_PAYLOAD, readPayload, spacesBehind, type PayloadText } from "./sender/payload.js";
 
 const MAGIC = ascii("PCB1");
@@ -14,12 +14,15 @@ const PORT = "(?!0+(?![0-9]))(?:[0-9]{1,4}|[0-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][
 const HOST = "(?![A-Za-z0-9.-]{254})[A-Za-z0-9-]+(?:\\.[A-Za-z0-9-]+)*";
 const REST = "(?:[/?](?:[A-Za-z0-9._~:/?\\[\\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*)?";
 const URL = new RegExp(`^(?!.{2049})https://${HOST}(?::${PORT})?${REST}$`);
-const REFERENCE = { url: text(URL), key: base64(32), sha256: base64(32) };
+const keyForm: Form<string> = (value, name) =>
+  base64(32)(value instanceof KeyObject ? b64(value.export()) : value, name);
+const REFERENCE = { url: text(URL), key: keyForm, sha256: base64(32) };
 
-/** A reference to a blob as the message has it. It is a secret: `key` opens the blob. */
+/** A reference to a blob. */
 export interface Reference {
   readonly url: string;
-  readonly key: string;
+  /** Opens the blob. Nothing prints it or writes it as JSON: store `key.export()`, of which `createSecretKey` of Node makes it again. */
+  readonly key: KeyObject;
   readonly size: number;
   readonly sha256: string;
   /** Whether it is a payload that sets the badge, which `badgeAdd` refuses. The message doesn't have it. */
@@ -45,7 +48,7 @@ export const attachmentForm = object(
 /** A sealed file, before its address is known. Upload `data`, and don't store the key beside it. */
 export class SealedBlob {
   readonly data: Buffer;
-  readonly #key: Buffer;
+  readonly #key: KeyObject;
   readonly #size: number;
   readonly #setsBadge: boolean;
 
@@ -53,14 +56,14 @@ export class SealedBlob {
   constructor(purpose: number, plaintext: Uint8Array, key = randomBytes(32), setsBadge = false) {
     if (!(plaintext instanceof Uint8Array)) throw new TypeError("a file to seal is a Uint8Array");
     this.data = sealBlob(key, purpose, Buffer.from(plaintext));
-    this.#key = key;
+    this.#key = createSecretKey(key);
     this.#size = plaintext.length;
     this.#setsBadge = setsBadge;
   }
 
   /** The reference for `offload`, and with a `type` for `attachments`. `url` is the https address where you upload `data`. */
   at<T extends Omit<Attachment, keyof Reference> | undefined>(url: string, file?: T): Reference & T {
-    const reference = { url, key: b64(this.#key), size: this.#size, sha256: b64(sha256(this.data)) };
+    const reference = { url, key: this.#key, size: this.#size, sha256: b64(sha256(this.data)) };
     return { ...reference, ...(this.#setsBadge && { setsBadge: true }), ...(file as T) };
   }
 }

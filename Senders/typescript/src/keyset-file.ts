@@ -1,14 +1,11 @@
 import { ascii, hmac, isSame, sha256 } from "./sender/bytes.js";
 import { reading, refuse, rethrow } from "./sender/errors.js";
 import { anything, bytes, closed, distinct, integer, list, where } from "./sender/forms.js";
-import { readObject, type JsonObject } from "./sender/json.js";
+import { MAX_BYTES, readObject, type JsonObject } from "./sender/json.js";
 import { type Key } from "./sender/key.js";
 import { Keyset } from "./keyset.js";
 import { KeysetLog, readExactly, readRow, type LoggedKey, type Point } from "./keyset-log.js";
 import { keysetKeyOf, lockForm, openEnc, type KeysetSecret } from "./keyset-secret.js";
-
-/** @internal */
-export const MAX_FILE = 4 * 2 ** 20; // bytes
 
 const locksForm = distinct(lockForm, 1, 8, ({ name }) => name);
 const sealedKeys = where("28 bytes or more", bytes(), ({ length }) => length >= 28);
@@ -46,7 +43,7 @@ export class KeysetFile {
    * the log doesn't go on from the point `seen`.
    */
   static async read(data: Uint8Array, { secret, seen }: ReadOptions = {}): Promise<KeysetFile> {
-    if (data.length > MAX_FILE) refuse("tooLarge", `the file has more than ${MAX_FILE} bytes`, { row: 0 });
+    if (data.length > MAX_BYTES) refuse("tooLarge", "the file has more than 4 MiB", { row: 0 });
     const text = Buffer.from(data).toString("latin1"); // a character for each byte
     if (!text.endsWith("\n")) refuse("incomplete", "the file is empty, or its end is missing", { row: 0 });
     const rows = text.slice(0, -1).split("\n").map(ascii);

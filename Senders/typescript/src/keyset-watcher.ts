@@ -1,7 +1,8 @@
 import { open, stat } from "node:fs/promises";
 import { buffer } from "node:stream/consumers";
 import { PushCryptError, refuse } from "./sender/errors.js";
-import { KeysetFile, MAX_FILE, type ReadOptions } from "./keyset-file.js";
+import { MAX_BYTES } from "./sender/json.js";
+import { KeysetFile, type ReadOptions } from "./keyset-file.js";
 import { type Point } from "./keyset-log.js";
 import { type Keyset } from "./keyset.js";
 import { SenderKey } from "./keys.js";
@@ -28,7 +29,7 @@ export async function readKeysetFile(path: string, options: ReadOptions = {}): P
     if (user !== undefined && (mode & (uid === 0 ? 0o037 : 0o077)) !== 0) {
       refuse("looseMode", `others can open ${path}: chmod 600`);
     }
-    const data = await buffer(file.createReadStream({ end: MAX_FILE, autoClose: false })); // at most a byte too many
+    const data = await buffer(file.createReadStream({ end: MAX_BYTES, autoClose: false })); // at most a byte too many
     return await KeysetFile.read(data, options);
   } finally {
     await file.close();

@@ -1,6 +1,6 @@
 import { reading, refuse } from "./sender/errors.js";
 import { anyText, anything, entries, integer, list, object, oneOf, type Form } from "./sender/forms.js";
-import { readObject, textOf, type JsonObject, type Text } from "./sender/json.js";
+import { MAX_BYTES, readObject, textOf, type Text } from "./sender/json.js";
 import { readKey, type Key, type KeyUse } from "./sender/key.js";
 import { KINDS, rankOf } from "./suites.js";
 
@@ -92,11 +92,11 @@ export class Keyset {
 
   /**
    * Reads one JWK, whose key always seals, or a JWK set. Refuses with `malformed`, `unsupportedKey`, `unsupportedSuite`,
-   * `invalidKey`, `kidMismatch`, `duplicateKey`, `wrongKind`, `invalidDeviceID`; `rolledBack` for a set that is older than one
-   * you have seen.
+   * `invalidKey`, `kidMismatch`, `duplicateKey`, `wrongKind`, `invalidDeviceID`; `tooLarge` for more than 4 MiB; `rolledBack` for a
+   * set that is older than one you have seen.
    */
   static fromJson(text: RecordText, { minimumSequence = 0 }: { readonly minimumSequence?: number } = {}): Keyset {
-    const keyset = reading("the key record or set", () => readSet(readObject(textOf(text))));
+    const keyset = reading("the key record or set", () => readSet(textOf(text)));
     if ((keyset.sequence ?? Infinity) >= minimumSequence) return keyset;
     return refuse("rolledBack", `the set is older than ${minimumSequence}: someone serves an old set`);
   }
@@ -120,13 +120,13 @@ export class Keyset {
     return this.entries.filter((entry) => stateOf(entry, now) === "primary").reduce(newest, undefined);
   }
 
-  /** @internal The only key of a set that has no end. Refuses with `noKeySeals` one that isn't active yet. */
+  /** @internal The only key of a set that has no end. Refuses with `noKeySeals` one that isn't active yet or was destroyed. */
   get only(): Entry {
     const [entry, ...others] = this.entries as [Entry, ...Entry[]];
-    const { createdAt: _, activatesAt: __, ...ends } = entry.times;
-    if (others.length + Object.keys(ends).length > 0)
+    const { retiresAt, expiresAt, revokedAt } = entry.times;
+    if (others.length > 0 || (retiresAt ?? expiresAt ?? revokedAt) !== undefined)
       refuse("malformed", "this is a set of keys with times: choose one with fromKeyset");
-    return this.primary(Date.now() / 1000) ?? refuse("noKeySeals", `key ${entry.key.kid} isn't active yet`);
+    return this.primary(Date.now() / 1000) ?? refuse("noKeySeals", `key ${entry.key.kid} isn't active`);
   }
 
   /** @internal Refuses with `suiteTooLow` if the newest key ranks below an older one (PROTOCOL section 3). */
@@ -145,7 +145,9 @@ export class Keyset {
   }
 }
 
-function readSet(root: JsonObject): Keyset {
+function readSet(text: Text): Keyset {
+  if (Buffer.byteLength(text) > MAX_BYTES) refuse("tooLarge", "it has more than 4 MiB");
+  const root = readObject(text);
   const { keys: records = [root], pushcrypt } = SET(root, "it");
   const keys = records.map((record) => readKey(record, KINDS));
   if (!root.has("keys") || pushcrypt === undefined) {

@@ -115,7 +115,7 @@ export function registrationChange(
   const isSameRow = (["account", "deviceToken", "environment"] as const).every(
     (name) => present?.[name] === upload[name],
   );
-  const isWritten = !isSameRow || present?.registration.record.equals(record) !== true;
+  const isWritten = !isSameRow || !isSame(present?.registration.record ?? NONE, record);
   return { isWritten, removed: replaced.map((row) => row.registration.kid) };
 }
 

@@ -64,13 +64,14 @@ export class Sealer {
 
   /**
    * @param topic the app's bundle identifier. With another topic than the app's, every push shows its placeholder.
-   * @param options.signer signs every push, for apps that pin this sender.
+   * @param options.signer signs every push, for apps that pin this sender. One that can't sign is refused: `wrongKind`, `noKeySeals`.
    * @param options.clock milliseconds since 1970.
    */
   constructor(topic: string, options: { readonly signer?: Signer; readonly clock?: () => number } = {}) {
     this.#topic = readTopic(topic);
     this.#signer = options.signer;
     this.#clock = options.clock ?? Date.now;
+    if (!(this.#signer instanceof SenderKey)) this.#signer?.senderKey();
   }
 
   /**

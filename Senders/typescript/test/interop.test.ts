@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { type KeyObject } from "node:crypto";
 import { describe, it } from "node:test";
 import {
   challenge, isXWingAvailable, Pending, PushCryptError, Recipient, Registration, sealAttachment, Sealer, sealOffload, SenderKey, type Carrier, type SealOptions,
@@ -81,14 +82,15 @@ describe("pushes open with the Python package", { skip: !hasPython }, () => {
     const opened = openOne(keys, false, quiet.body.toString());
     assert.deepEqual([opened.quiet, opened.retract.length, opened.badgeAdd], [true, 1, -7]);
     const [file, long] = [sealAttachment(Buffer.alloc(70_000, 5)), sealOffload(payload)];
+    const stored = <T extends { readonly key: KeyObject }>({ key, ...rest }: T) => ({ ...rest, key: key.export().toString("base64url") });
     const attachments = [file.at("https://a.b/1", { type: "image/png", id: "1" }), file.at("https://a.b/2", { type: "image/png", use: "avatar" })];
     const { setsBadge, ...offload } = long.at("https://a.b/3"); // of the sender, never in the message
     assert.equal(setsBadge, true);
     const push = openOne(keys, false, sealer.seal(plain, { to, placeholder, attachments, offload: { ...offload, setsBadge: true } }).body.toString());
-    assert.deepEqual([push.attachments, push.offload], [attachments, offload]);
-    const blobs = ask({ op: "open_blob", kind: "attachment", members: attachments[0], blob: file.data.toString("base64url") },
-      { op: "open_blob", kind: "offload", members: offload, blob: long.data.toString("base64url") },
-      { op: "open_blob", kind: "attachment", members: offload, blob: long.data.toString("base64url") });
+    assert.deepEqual([push.attachments, push.offload], [attachments.map(stored), stored(offload)]);
+    const blobs = ask({ op: "open_blob", kind: "attachment", members: attachments.map(stored)[0], blob: file.data.toString("base64url") },
+      { op: "open_blob", kind: "offload", members: stored(offload), blob: long.data.toString("base64url") },
+      { op: "open_blob", kind: "attachment", members: stored(offload), blob: long.data.toString("base64url") });
     assert.deepEqual(blobs, [{ ok: Buffer.alloc(70_000, 5).toString("base64url") }, { ok: restored }, { failure: "undecryptable" }]);
   });
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { inspect } from "node:util";
 import { describe, it } from "node:test";
-import { Keyset, Recipient, SenderKey } from "../src/index.js";
+import { Keyset, Pending, readReceipt, Recipient, Registration, sealOffload, SenderKey } from "../src/index.js";
 import { PushCryptError } from "../src/sender/errors.js";
 import { SENDER_KINDS } from "../src/sender/curves.js";
 import { readObject } from "../src/sender/json.js";
@@ -169,9 +169,21 @@ describe("sets", () => {
     const expiring = set([key("p256")], [{ ...old, expiresAt: "2027-01-01T00:00:00Z" }]) as Record<string, unknown>;
     assert.equal(codeOfRefusal(() => Recipient.fromJwk(expiring)), "malformed");
     assert.equal(Recipient.fromJwk(set([key("p256")], [old]) as Record<string, unknown>).suite, 1);
-    for (const times of [{}, { createdAt: old.activatesAt }, { activatesAt: "9999-01-01T00:00:00Z" }]) {
+    for (const times of [{}, { createdAt: old.activatesAt }, { activatesAt: "9999-01-01T00:00:00Z" }, { ...old, destroyedAt: young.activatesAt }]) {
       assert.equal(codeOfRefusal(() => Recipient.fromJwk(set([key("p256")], [times]) as Record<string, unknown>)), "noKeySeals");
       assert.equal(codeOfRefusal(() => SenderKey.fromJwk(set([key("sender")], [times]) as Record<string, unknown>)), "noKeySeals");
+    }
+  });
+  it("have at most 4 MiB", () => {
+    const longest = JSON.stringify(key("p256")).padEnd(4 * 2 ** 20);
+    assert.equal(Keyset.fromJson(longest).use, "recipient");
+    for (const longer of [`${longest} `, Buffer.from(`${longest} `), { x: longest }]) assert.equal(codeOfRefusal(() => Keyset.fromJson(longer)), "tooLarge");
+  });
+  it("that are broken leave no text in an error and its causes", () => {
+    for (const broken of ['{"k":"SECRET",}', '{"k":"SECRET\ud800"}', '{"k":"SECRET"}[', '{"kid":"SECRET"}', Buffer.from('{"k":"SECRET\xff"}', "latin1"), `${"[".repeat(9_999)}SECRET`]) {
+      for (const read of [Keyset.fromJson, Recipient.fromJwk, Pending.fromJson, readReceipt, sealOffload, (text: string) => new Registration(text, { requiring: [] })]) {
+        assert.throws(() => (read as (text: unknown) => unknown)(broken), (error: unknown) => error instanceof PushCryptError && !inspect(error, { depth: 9, showHidden: true }).includes("SECRET"));
+      }
     }
   });
   it("show no secret when they are printed", () => {

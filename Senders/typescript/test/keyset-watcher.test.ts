@@ -106,6 +106,14 @@ describe("keysets on disk", () => {
     const [file] = await Promise.all([readKeysetFile(pipe), new Promise((resolve) => execFile("cp", [path, pipe], resolve))]);
     assert.equal(file.keyset().sequence, 1);
   });
+  it("of another kind make no sealer", async () => {
+    const { d, ...jwk } = vectors("pushcrypt-v1.json").keys.p256 as Record<string, string>;
+    const line: Line = { at: day(0), what: "created", id, kind: "recipient", keys: { [jwk["kid"] ?? ""]: { jwk, activatesAt: day(0) } } };
+    await write(plain([line], [{ ...jwk, d: d ?? "" }]));
+    const signer = await KeysetWatcher.open(path);
+    assert.equal(codeOfRefusal(() => new Sealer("com.example.app", { signer })), "wrongKind");
+    signer.close();
+  });
   it("are read only up to their limit", async () => {
     await write("");
     await truncate(path, 3 * 2 ** 30); // more than Node reads at once

@@ -1,5 +1,5 @@
 import { challenge, Keyset, Pending, PushCryptError, readReceipt, Recipient, Registration, registrationChange, sealAttachment, Sealer } from "../src/index.js";
-import { sealOffload, SenderKey, type Placeholder, type Reference, type SealOptions } from "../src/index.js";
+import { sealOffload, SenderKey, type Placeholder, type SealOptions } from "../src/index.js";
 import { JsonNumber, JsonObject, readObject, type Json } from "../src/sender/json.js";
 
 // The operations of the conformance kit (Conformance/README.md).
@@ -44,8 +44,8 @@ function blob({ purpose, plaintext, blob: sealed }: Request): object {
   if (sealed !== undefined) throw new Unsupported("blobs are opened by the app");
   const data = Buffer.from(plaintext, "base64url");
   const made = purpose === "attachment" ? sealAttachment(data) : sealOffload(data);
-  const { url: _, setsBadge: __, ...reference }: Reference = made.at("https://example.com/");
-  return { blob: made.data.toString("base64url"), reference };
+  const { key, size, sha256 } = made.at("https://example.com/");
+  return { blob: made.data.toString("base64url"), reference: { key: key.export().toString("base64url"), size, sha256 } };
 }
 
 function keys({ as, text, at }: Request): object {

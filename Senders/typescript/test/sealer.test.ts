@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import { createSecretKey } from "node:crypto";
 import { describe, it } from "node:test";
-import { Recipient, sealAttachment, Sealer, sealOffload, SenderKey, PushCryptError, type OversizePlan, type SealOptions } from "../src/index.js";
+import { inspect } from "node:util";
+import { Keyset, Recipient, sealAttachment, Sealer, sealOffload, SenderKey, PushCryptError, type OversizePlan, type SealOptions } from "../src/index.js";
 import { contentOf, envelopeOf, openMessage } from "./opener.js";
 import { codeOfRefusal, keyOf, vectors } from "./vectors.js";
 
@@ -163,6 +165,20 @@ describe("an offloaded payload that sets the badge", () => {
 });
 
 describe("files to attach", () => {
+  it("have a key that is neither printed nor stored, unless it is exported", () => {
+    const reference = sealAttachment(Uint8Array.of(1)).at("https://a.b/", { type: "image/png" });
+    const secret = reference.key.export();
+    for (const one of [reference, { reference }, [{ ...reference }]]) {
+      const text = inspect(one, { depth: 9, showHidden: true }) + JSON.stringify(one);
+      for (const form of [secret.toString("base64url"), secret.toString("hex").slice(0, 6), String([...secret.subarray(0, 8)])]) assert.ok(!text.includes(form));
+    }
+    const written = { ...reference, key: secret.toString("base64url") };
+    for (const attachment of [reference, { ...reference, key: createSecretKey(written.key, "base64url") }, written as unknown as typeof reference]) {
+      const [file] = contentOf(message(seal('{"aps":{"alert":"x"}}', { attachments: [attachment] }).body)).header.get("attachments") as Map<string, unknown>[];
+      assert.deepEqual(Object.fromEntries(file ?? []), { ...written, size: file?.get("size") });
+    }
+    assert.equal(codeOf('{"aps":{"alert":"x"}}', { attachments: [JSON.parse(JSON.stringify(reference)) as typeof reference] }), "invalidOption");
+  });
   it("are bytes", () => {
     for (const data of ["x", 1, [1], null, undefined, new ArrayBuffer(1)]) assert.throws(() => sealAttachment(data as unknown as Uint8Array), /^TypeError: a file to seal is a Uint8Array$/);
     assert.equal(sealAttachment(Uint8Array.of(1)).data.length, 4 + 1 + 16);
@@ -180,6 +196,27 @@ describe("options of other types are refused", () => {
     for (const topic of ["", "a b", "x".repeat(156), "é", 1]) assert.equal(codeOfRefusal(() => new Sealer(topic as string)), "invalidTopic");
     for (const time of [NaN, -1, Infinity, Number.MAX_VALUE]) assert.equal(codeOfRefusal(() => new Sealer("a.b", { clock: () => time }).seal('{"aps":{"alert":"x"}}', { to, placeholder })), "invalidOption");
   });
+});
+
+describe("a sealer", () => {
+  it("isn't made with a signer that can't sign", () => {
+    const signer = (record: object | string, at: number) => ({ senderKey: () => SenderKey.fromKeyset(Keyset.fromJson(record as string), { at }) });
+    assert.equal(codeOfRefusal(() => new Sealer("a.b", { signer: signer(records.sender, 1) })), null);
+    for (const name of ["p256 psk", "shared"]) assert.equal(codeOfRefusal(() => new Sealer("a.b", { signer: signer(records[name], 1) })), "wrongKind", name);
+    assert.equal(codeOfRefusal(() => new Sealer("a.b", { signer: signer(records.sender, -1) })), "noKeySeals");
+  });
+});
+
+describe("exposed numbers", () => {
+  const exposed = ["relevance-score"];
+  for (const number of ["0.5", "1e-99999999999", "-1E-400", "1e308", "-0"]) {
+    it(`${number} stays as it is`, () => {
+      const push = seal(`{"aps":{"alert":"x","relevance-score":${number}}}`, { exposed, carrier: "oneSignal" });
+      assert.ok(push.body.includes(`"relevance-score":${number}}`));
+      assert.equal(push.request["ios_relevance_score"], Number(number));
+    });
+  }
+  for (const number of ["1e309", "-1e99999999999"]) it(`${number} isn't a double`, () => assert.equal(codeOf(`{"aps":{"alert":"x","relevance-score":${number}}}`, { exposed }), "notExposable"));
 });
 
 describe("carriers that write aps themselves", () => {

@@ -5,7 +5,7 @@ export type Json = null | boolean | string | JsonNumber | Json[] | JsonObject;
 export type Text = string | Uint8Array;
 
 const MAX_DEPTH = 64; // the root is depth 1
-const MAX_BYTES = 4 * 2 ** 20;
+export const MAX_BYTES = 4 * 2 ** 20; // of a set, and of a keyset's file
 const TOKEN = /[{}[\]:,]|"[^"\\]*(?:\\.[^"\\]*)*"|[^\s{}[\]:,"]+/g;
 export const LONE_SURROGATE = /[\ud800-\udfff]/u; // with the flag u, a pair is one character
 
