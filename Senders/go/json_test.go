@@ -3,6 +3,8 @@ package pushcrypt
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -50,6 +52,31 @@ func TestStrictJSONIsReadWithItsTextsAndNumbers(t *testing.T) {
 	}
 	if values := parse([]byte(`{"a":[1,{"b":2}],"c":""}`)).values; values != 6 {
 		t.Errorf("want 6 values, got %d", values)
+	}
+}
+
+func TestNoRefusalAndNoCauseOfItHasTheText(t *testing.T) {
+	to := ok[*Recipient](t)(ReadRecipient(RecordOf(t, "p256 psk")))
+	for _, broken := range []string{`{"k":"SECRET",}`, `{"k":"SECRET\ud800"}`, "{\"k\":\"SECRET\xff\"}", `{"k":"SECRET"}[`, `{"kid":"SECRET"}`, strings.Repeat("[", 9_999) + "SECRET"} {
+		for name, read := range map[string]func() error{
+			"ReadKeyset":       func() error { _, err := ReadKeyset([]byte(broken)); return err },
+			"ReadRecipient":    func() error { _, err := ReadRecipient([]byte(broken)); return err },
+			"ReadRegistration": func() error { _, err := ReadRegistration([]byte(broken)); return err },
+			"ReadReceipt":      func() error { _, err := ReadReceipt([]byte(broken)); return err },
+			"Confirm":          func() error { _, err := Confirm([]byte(broken), []byte(broken), time.Now()); return err },
+			"Seal":             func() error { _, err := testSealer(t, true).Seal(broken, to, plainPlaceholder, Options{}); return err },
+			"parseKeyset":      func() error { return caught(func() { parseKeyset([]byte(broken+"\n"+broken+"\n"), nil, false) }) },
+		} {
+			err := read()
+			if err == nil {
+				t.Errorf("%s takes %.20s", name, broken)
+			}
+			for ; err != nil; err = errors.Unwrap(err) {
+				if strings.Contains(fmt.Sprintf("%v %+v %#v", err, err, err), "SECRET") {
+					t.Errorf("an error of %s has the text", name)
+				}
+			}
+		}
 	}
 }
 

@@ -490,6 +490,18 @@ class APITests(unittest.TestCase):
         keyset = Keyset.from_json(self.published(**{"p256 psk": {"activatesAt": "2027-01-01T00:00:00Z", "psk": True}}))
         self.refused(KeyRecordError, "pskMissing", Recipient.from_keyset, keyset, at=NOW)
 
+    def test_an_exposed_number_is_in_the_range_of_a_double_and_stays_as_it_is(self) -> None:
+        for number, is_double in (("0.5", True), ("1e-99999999999", True), ("-1E-400", True), ("1e308", True), ("-0", True),
+                                  ("1e309", False), ("-1e99999999999", False)):
+            payload = '{"aps":{"alert":"x","relevance-score":%s}}' % number
+            options: dict[str, Any] = {"exposed": ["relevance-score"], "carrier": "oneSignal"}
+            if is_double:
+                push = self.seal(self.phones["p256"], payload, **options)
+                self.assertIn(b'"relevance-score":' + number.encode() + b"}", push.json)
+                self.assertEqual(push.request["ios_relevance_score"], float(number))
+            else:
+                self.refused(SealError, "notExposable", self.seal, self.phones["p256"], payload, **options)
+
     # Opening
 
     def test_an_opener_uses_only_the_key_of_the_kid(self) -> None:
