@@ -29,6 +29,8 @@ public struct AppGroup: Hashable, Sendable {
     public let keychainGroup: String
     /// The app's bundle identifier, in the extension too: the topic that pushes are sealed for.
     public let topic: String
+    /// How long the device's keys are used.
+    public let keyPeriod: KeyPeriod
 
     /// Finds the group's folder and the app's bundle identifier.
     ///
@@ -37,9 +39,10 @@ public struct AppGroup: Hashable, Sendable {
     ///   - keychainGroup: a keychain access group of both targets with its prefix, `TEAMID.com.example.shared`, if the keys
     ///     aren't in the app group's own keychain group. A Mac has no such group, so macOS and Mac Catalyst need this value. So
     ///     does an app whose earlier version used a keychain access group.
+    ///   - keyPeriod: how long the device's keys are used. After a change the app registers a new key.
     /// - Throws: ``ExtensionSetupError`` with `notEntitled` if the running target's entitlements don't name the group (a
     ///   Mac doesn't check this), `noIdentifier` if the app's Info.plist has no bundle identifier.
-    public init(_ identifier: String, keychainGroup: String? = nil) throws {
+    public init(_ identifier: String, keychainGroup: String? = nil, keyPeriod: KeyPeriod = .renewed()) throws {
         let manager = FileManager.default
         guard let folder = manager.containerURL(forSecurityApplicationGroupIdentifier: identifier) else {
             throw ExtensionSetupError(.notEntitled, "the entitlements don't name the app group \(identifier)")
@@ -47,15 +50,19 @@ public struct AppGroup: Hashable, Sendable {
         guard let topic = Bundle.containingApp.appIdentifier else {
             throw ExtensionSetupError(.noIdentifier, "the app's Info.plist has no CFBundleIdentifier")
         }
-        self.init(identifier, folder: folder, keychainGroup: keychainGroup, topic: topic)
+        self.init(identifier, folder: folder, keychainGroup: keychainGroup, topic: topic, keyPeriod: keyPeriod)
     }
 
     /// Uses given values, for tests and for systems without app groups.
-    public init(_ identifier: String, folder: URL, keychainGroup: String? = nil, topic: String) {
+    public init(
+        _ identifier: String, folder: URL, keychainGroup: String? = nil, topic: String,
+        keyPeriod: KeyPeriod = .renewed()
+    ) {
         self.identifier = identifier
         self.folder = folder
         self.keychainGroup = keychainGroup ?? identifier
         self.topic = topic
+        self.keyPeriod = keyPeriod
     }
 
     /// Returns the path of a file or folder in the group's folder.
@@ -104,7 +111,8 @@ extension AppGroup {
 extension AppGroup {
     /// The device's keys. New P-256 pairs are made in the Secure Enclave if the device has one.
     public var keyring: KeychainKeyring {
-        KeychainKeyring(accessGroup: keychainGroup, usesSecureEnclave: EnclaveKeys.areAvailable)
+        KeychainKeyring(
+            accessGroup: keychainGroup, usesSecureEnclave: EnclaveKeys.areAvailable, period: keyPeriod)
     }
 }
 

@@ -8,6 +8,17 @@ public enum SystemClock {
         unsafe clock_gettime(CLOCK_REALTIME, &time)
         return Int64(time.tv_sec)
     }
+
+    /// Whole seconds since the device was started, also while it slept. Nobody sets this clock.
+    package static var secondsSinceStart: Int64 {
+        var time = timespec()
+        #if canImport(Darwin)
+        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        #else
+        unsafe clock_gettime(CLOCK_BOOTTIME, &time)
+        #endif
+        return Int64(time.tv_sec)
+    }
 }
 
 extension Duration {

@@ -26,10 +26,28 @@ struct MessageParts: Sendable {
 /// ```
 struct MessageSealing {
     let topic: Topic
+    /// With the key of the day, if the device has one.
     let recipient: Recipient
+    /// Of the registration record.
+    let device: Recipient
     let signer: Signer.Choice?
     let parts: MessageParts
     let time: UnixTime
+
+    /// - Throws: `SenderError` with `noDayKey`; `KeyError` for a day key that can't be used.
+    init(topic: Topic, recipient: Recipient, signer: Signer.Choice?, parts: MessageParts, time: UnixTime) throws {
+        (self.topic, device, self.signer, self.parts, self.time) = (topic, recipient, signer, parts, time)
+        let ofDay = try recipient.ofDay(at: time)
+        guard ofDay != nil || recipient.deviceSet == nil || !parts.options.requiresDayKey else {
+            throw SenderError(
+                .noDayKey,
+                "the device set of key \(recipient.kid) has no key for \(time): the app must run and upload its next keys"
+            )
+        }
+        self.recipient = ofDay ?? recipient
+    }
+
+    private var usesLastResortKey: Bool { device.deviceSet != nil && recipient.kid == device.kid }
 
     private var options: Sealer.Options { parts.options }
 
@@ -117,13 +135,21 @@ struct MessageSealing {
         let sealed = try Envelope.seal(message, to: recipient, signer: signer?.key, topic: topic)
         return SealedPush(
             bytes: frame.payload(sealed: sealed), id: Base64URL.encode(header.id), expiresAt: header.expiresAt,
-            skid: signer?.key.kid, carrier: options.carrier, sealedAt: header.issuedAt, topic: topic,
-            isQuiet: options.isQuiet, collapseID: options.collapseID)
+            skid: signer?.key.kid, usesLastResortKey: usesLastResortKey, carrier: options.carrier,
+            sealedAt: header.issuedAt, topic: topic, isQuiet: options.isQuiet, collapseID: options.collapseID)
     }
 
     /// The message's id and times.
     private func header(_ extras: MessageExtras) throws -> MessageHeader {
-        let latest = UnixTime.protocolRange.upperBound - options.expiresAfterInSeconds
+        let longest = device.longestLifetime.components.seconds
+        let lifetime = options.expiresAfter?.components.seconds ?? longest
+        guard lifetime <= longest else {
+            throw SenderError(
+                .expiresTooLate,
+                "the device of key \(device.kid) erases its keys after a flight of \(longest) seconds, and the push expires after "
+                    + "\(lifetime): let it expire earlier")
+        }
+        let latest = UnixTime.protocolRange.upperBound - lifetime
         guard (UnixTime.protocolRange.lowerBound...latest).contains(time.seconds) else {
             throw SenderError(.invalidOption, "the protocol can't represent the time \(time.seconds)")
         }
@@ -135,7 +161,7 @@ struct MessageSealing {
         }
         let header = try MessageHeader.fresh(
             for: recipient, campaign: options.campaign, issuedAt: time,
-            expiresAt: time + options.expiresAfterInSeconds, extras: extras)
+            expiresAt: time + lifetime, extras: extras)
         if let flaw = header.flaw { throw SenderError(.invalidOption, flaw) }
         return header
     }
@@ -176,6 +202,7 @@ extension SealObservation {
         byteCount = push?.byteCount
         isBodyShortened = push?.isBodyShortened ?? false
         isOffloaded = push?.isOffloaded ?? false
+        usesLastResortKey = push?.usesLastResortKey ?? false
         warnings = push?.warnings ?? []
         signedBy = signer?.key.kid
         signingKeyAge = signer?.activatedAt.map { .seconds(time.seconds - $0.seconds) }

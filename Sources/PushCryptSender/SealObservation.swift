@@ -14,6 +14,8 @@ public struct SealObservation: Sendable {
     public let isBodyShortened: Bool
     /// Whether the payload was offloaded.
     public let isOffloaded: Bool
+    /// See ``SealedPush/usesLastResortKey``.
+    public let usesLastResortKey: Bool
     /// What devices ignore or change of the payload; see ``SealedPush/warnings``.
     public let warnings: [PayloadWarning]
     /// The key that signed; nil for an unsigned push, and if no key could sign.

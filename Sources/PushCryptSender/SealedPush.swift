@@ -18,6 +18,9 @@ public struct SealedPush: Hashable, Sendable {
     /// The key that signed it; nil for an unsigned push. A device's receipt names it if the device couldn't open the push
     /// (`Receipt.skid`).
     public let skid: KeyID?
+    /// Whether the device has day keys and none for today, so that the push is sealed to the key of its record, which opens for
+    /// longer. Count these pushes: the app of such a device hasn't run for long.
+    public let usesLastResortKey: Bool
     /// Whether the body was shortened to fit; see ``OversizePlan``.
     public internal(set) var isBodyShortened = false
     /// Whether the payload is in a blob, and the push has a short alert with the blob's address; see ``OversizePlan``.

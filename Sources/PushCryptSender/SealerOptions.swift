@@ -14,8 +14,9 @@ extension Sealer {
         /// The identifier `apns-collapse-id`, at most 64 bytes, by which a later push replaces this one on the screen; nil for
         /// none. APNs and every relay can read it.
         public var collapseID: String?
-        /// The time until the message expires: 1 second to 30 days. Fractions of a second are dropped.
-        public var expiresAfter: Duration
+        /// The time until the message expires: 1 second to 30 days, or at most the flight of a recipient with a device set.
+        /// Fractions of a second are dropped. nil for the longest time that the recipient allows.
+        public var expiresAfter: Duration?
         /// Names of `aps` members that are also sent unencrypted, where APNs and every relay can read them: `badge`,
         /// `sound`, `interruption-level`, `relevance-score`, `thread-id`, ... At most 32 names, each 1 to 64 characters of
         /// `[A-Za-z0-9_-]`.
@@ -59,13 +60,17 @@ extension Sealer {
         /// Whether sealing to a shared key itself, and not to the key of a device, throws `deviceMissing`: everyone who has a shared
         /// key can open what is sealed to it. Set it if your devices have keys of their own.
         public var requiresDevice: Bool
+        /// Whether sealing to a device with day keys throws `noDayKey` if its set has none for today. If false, the push is sealed to
+        /// the key of the device's record, which opens for longer, and ``SealedPush/usesLastResortKey`` is true.
+        public var requiresDayKey: Bool
 
         /// Makes options; the parameters are the properties of the same names. Sealing checks the values.
         public init(
             padding: PaddingPolicy = .multiple(of: 128), limitInBytes: Int? = nil, carrier: Carrier = .apns,
-            expiresAfter: Duration = .seconds(30 * 86_400), exposed: [String] = [], campaign: String? = nil,
+            expiresAfter: Duration? = nil, exposed: [String] = [], campaign: String? = nil,
             collapseID: String? = nil, retractedIDs: [String] = [], isQuiet: Bool = false, badgeIncrement: Int? = nil,
-            oversize: OversizePlan = .refuse, minimumSuite: Suite? = nil, requiresDevice: Bool = false
+            oversize: OversizePlan = .refuse, minimumSuite: Suite? = nil, requiresDevice: Bool = false,
+            requiresDayKey: Bool = false
         ) {
             self.padding = padding
             self.limitInBytes = limitInBytes
@@ -80,6 +85,7 @@ extension Sealer {
             self.oversize = oversize
             self.minimumSuite = minimumSuite
             self.requiresDevice = requiresDevice
+            self.requiresDayKey = requiresDayKey
         }
 
         /// The header's extras of a push with these options.
@@ -95,7 +101,8 @@ extension Sealer {
             guard (1...PayloadBudget.apnsLimitInBytes).contains(byteLimit) else {
                 throw SenderError(.invalidOption, "the limit is 1 to \(PayloadBudget.apnsLimitInBytes) bytes")
             }
-            guard (1...MessageHeader.windowInSeconds).contains(expiresAfterInSeconds) else {
+            guard expiresAfter.map({ (1...MessageHeader.windowInSeconds).contains($0.components.seconds) }) ?? true
+            else {
                 throw SenderError(.invalidOption, "a message expires after 1 second to 30 days")
             }
             try checkExposed()

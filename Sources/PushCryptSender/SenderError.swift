@@ -30,6 +30,10 @@ public struct SenderError: DescribedError, Hashable, Sendable {
         public static let suiteTooLow = Code("suiteTooLow")
         /// The recipient is a shared key itself, and ``Sealer/Options/requiresDevice`` demands the key of a device.
         public static let deviceMissing = Code("deviceMissing")
+        /// The device has day keys and none for today, and ``Sealer/Options/requiresDayKey`` demands one.
+        public static let noDayKey = Code("noDayKey")
+        /// The push expires after the device has erased the key: later than the flight of its device set.
+        public static let expiresTooLate = Code("expiresTooLate")
         /// The payload lacks a member to expose, or its value has the wrong type.
         public static let notExposable = Code("notExposable")
         /// The payload is too large, see ``SenderError/bytesNeeded`` and ``SenderError/bytesAvailable``.
@@ -75,8 +79,14 @@ public struct SenderError: DescribedError, Hashable, Sendable {
         public static let pskMissing = Code("pskMissing")
         /// The record has a shared or device key, and a key pair is required.
         public static let notAsymmetric = Code("notAsymmetric")
-        /// Another key with the same `kid` is stored. It is never replaced.
+        /// Another key with the same `kid` is stored, or another device set with the same `seq`. It is never replaced.
         public static let conflict = Code("conflict")
+        /// The device set has a lower `seq` than the stored one of the same record.
+        public static let rolledBack = Code("rolledBack")
+        /// The device set was changed, or made with another psk.
+        public static let notAuthentic = Code("notAuthentic")
+        /// The device set belongs to another record.
+        public static let otherRegistration = Code("otherRegistration")
         /// The key belongs to another account, and the device hasn't proven that it has the private key.
         public static let otherAccount = Code("otherAccount")
         /// The device has answered another challenge than this one.

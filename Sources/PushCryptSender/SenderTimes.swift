@@ -16,12 +16,9 @@ extension UnixTime {
     public var date: Date { Date(timeIntervalSince1970: Double(seconds)) }
 }
 
-extension Sealer.Options {
-    /// ``expiresAfter`` in whole seconds.
-    public var expiresAfterInSeconds: Int64 {
-        get { expiresAfter.components.seconds }
-        set { expiresAfter = .seconds(newValue) }
-    }
+extension Recipient {
+    /// How long after its sealing a push to this device may expire at the latest: 30 days, or the flight of its device set.
+    public var longestLifetime: Duration { .seconds(deviceSet?.flightInSeconds ?? MessageHeader.windowInSeconds) }
 }
 
 extension Int64 {

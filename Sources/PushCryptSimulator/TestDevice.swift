@@ -51,7 +51,7 @@ public final class TestDevice: Sendable {
         self.senders = senders
         let identity = DeviceIdentity(storage: keyring, clock: { clock.time })
         let record = try identity.makeIfNeeded()
-        try identity.confirmRegistered(record.kid)
+        try identity.confirmRegistered(record)
         registration = record.requestBody
         store = SharedStore(folder: folder.path + "/store", role: .app)
         let path = folder.path

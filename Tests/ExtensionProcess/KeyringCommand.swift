@@ -56,7 +56,7 @@ enum KeyringCommand {
         while true {
             let record = try identity.rotate()
             say(record.kid.description)
-            try identity.confirmRegistered(record.kid)
+            try identity.confirmRegistered(record)
         }
     }
 }

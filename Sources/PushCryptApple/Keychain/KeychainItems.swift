@@ -69,6 +69,18 @@ struct KeychainItems: Sendable {
         guard status == errSecSuccess else { throw DeviceKeyError(status, "change key \(account)") }
     }
 
+    /// - Returns: false if the item doesn't have the old attribute any more.
+    func update(
+        _ account: String, _ data: Data, replacing old: Data, by new: Data
+    ) throws(DeviceKeyError) -> Bool {
+        let query = query(account).merging([kSecAttrGeneric as String: old]) { $1 }
+        let changes: [String: Any] = [kSecValueData as String: data, kSecAttrGeneric as String: new]
+        let status = SecItemUpdate(query as CFDictionary, changes as CFDictionary)
+        if status == errSecItemNotFound { return false }
+        guard status == errSecSuccess else { throw DeviceKeyError(status, "change \(account)") }
+        return true
+    }
+
     func remove(_ account: String) throws(DeviceKeyError) {
         try Keychain.remove(query(account), "remove key \(account)")
     }

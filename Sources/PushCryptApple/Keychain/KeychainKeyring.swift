@@ -2,7 +2,7 @@
 import Foundation
 public import PushCryptCore
 public import PushCryptExtension
-import PushCryptPrimitives
+public import PushCryptPrimitives
 import Security
 
 /// Stores keys in the keychain, in an access group that the app and its extension share.
@@ -23,6 +23,8 @@ public struct KeychainKeyring: DeviceKeyStorage {
     let enclave: EnclaveKeys
     private let probe: KeychainProbe
     private let usesSecureEnclave: Bool
+    /// How long the keys are used.
+    public let period: KeyPeriod
 
     /// Creates a keyring.
     ///
@@ -32,7 +34,10 @@ public struct KeychainKeyring: DeviceKeyStorage {
     ///   - service: distinguishes these items from others in the group.
     ///   - usesSecureEnclave: whether new P-256 pairs are made in the Secure Enclave, where they can't be read; check
     ///     CryptoKit's `SecureEnclave.isAvailable` first. Existing pairs are used in any case.
-    public init(accessGroup: String, service: String = "pushcrypt", usesSecureEnclave: Bool) {
+    public init(
+        accessGroup: String, service: String = "pushcrypt", usesSecureEnclave: Bool, period: KeyPeriod = .renewed()
+    ) {
+        self.period = period
         items = KeychainItems(service: service, accessGroup: accessGroup)
         probe = KeychainProbe(beside: items)
         enclave = EnclaveKeys(label: service, accessGroup: accessGroup)
@@ -91,6 +96,38 @@ public struct KeychainKeyring: DeviceKeyStorage {
         guard let item = try items.read(kid.description) else { return }
         try items.remove(kid.description)
         if let tag = item.generic { try enclave.remove(tag) }
+    }
+
+    /// Reads the day keys; nil if there are none, and before the first unlock perhaps also if there are. Throws `locked`,
+    /// `notEntitled`, `failed`.
+    public func dayKeys() throws(DeviceKeyError) -> SecretBytes? {
+        guard let item = try items.read(Self.daysAccount) else { return nil }
+        var text = [UInt8](item.data ?? Data())
+        defer { wipe(&text) }
+        return SecretBytes(copying: text.bytes)
+    }
+
+    /// Replaces the day keys: in one call of the keychain, which changes the item only if it still has the old digest. Throws
+    /// `locked`, `notEntitled`, `failed`.
+    public func replaceDayKeys(_ old: SecretBytes?, by new: SecretBytes?) throws(DeviceKeyError) -> Bool {
+        guard let new else {
+            try items.remove(Self.daysAccount)
+            return true
+        }
+        guard let old else {
+            try probe.requireUnlocked()
+            return try items.add(Self.daysAccount, Data(Array(new.bytes)), generic: Self.digest(new))
+        }
+        return try items.update(
+            Self.daysAccount, Data(Array(new.bytes)), replacing: Self.digest(old), by: Self.digest(new))
+    }
+
+    private static let daysAccount = "days"
+
+    private static func digest(_ item: SecretBytes) throws(DeviceKeyError) -> Data {
+        do { return Data(try DefaultBackend.shared.sha256(item.bytes)) } catch {
+            throw DeviceKeyError(.failed, "can't hash the day keys: \(error)")
+        }
     }
 
     private func read(_ kid: KeyID) throws(DeviceKeyError) -> (key: DeviceKey, tag: Data?) {

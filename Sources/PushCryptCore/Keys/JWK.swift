@@ -36,6 +36,12 @@ extension KeyRecord {
             throw KeyError(.kidMismatch, "kid is \(named), but the key's thumbprint gives \(computed)")
         }
         self.init(kid: computed, material: material, backend: backend)
+        if case .recipient(_, nil, _) = material, let set = jwk[DeviceSet.memberName] {
+            guard let text = set.utf8 else {
+                throw KeyError(.malformed, "key \(computed): its device set isn't a string")
+            }
+            deviceSet = try DeviceSet(text, of: self)
+        }
     }
 
     /// Whether this is the key of one device. Its `kid` is that of its master, and can't be computed from the key.

@@ -59,6 +59,10 @@ public struct KeyError: DescribedError, Hashable, Sendable {
         public static let conflict = Code(name: "conflict")
         /// The `validUntil` of the signed set has passed.
         public static let expired = Code(name: "expired")
+        /// The MAC of a device set isn't that of its record.
+        public static let notAuthentic = Code(name: "notAuthentic")
+        /// The device set belongs to another record.
+        public static let otherRegistration = Code(name: "otherRegistration")
         /// The cryptographic library failed: no entropy, no memory.
         public static let backendFailure = Code(name: "backendFailure")
     }

@@ -25,6 +25,8 @@ package struct KeyRecord: Sendable {
     package let kid: KeyID
     package let material: Material
     let backend: any CryptoBackend
+    /// The day keys that the device has published beside this registration record.
+    package internal(set) var deviceSet: DeviceSet?
     /// The length of a shared secret and of a psk.
     package static let secretByteCount = 32
 
@@ -158,6 +160,13 @@ extension KeyRecord {
 }
 
 extension KeyRecord {
+    /// The record of a key pair with another psk.
+    package func withPSK(_ psk: SecretBytes) -> KeyRecord {
+        guard case .recipient(let publicKey, let privateKey, _) = material else { return self }
+        return KeyRecord(
+            kid: kid, material: .recipient(publicKey: publicKey, privateKey: privateKey, psk: psk), backend: backend)
+    }
+
     /// The record with a private half from elsewhere, such as a Secure Enclave.
     /// - Throws: `KeyError` with `wrongKind` for other than a recipient's record, `invalidKey` for the private half of
     ///   another key.

@@ -10,6 +10,10 @@ public struct Recipient: Sendable {
     public let suite: Suite
     /// The device of a shared key, or the id that was given with a public key. The message ids of a campaign depend on it.
     public let device: DeviceID?
+    /// The day keys of the device, of which a sealer uses that of the day; nil if its record has none.
+    package let deviceSet: DeviceSet?
+    /// The id of the key in the ids of campaigns, which don't change with the day.
+    let campaignKeyID: KeyID
     let scheme: EncryptionScheme<any EncapsulationKey>
     package let backend: any CryptoBackend
 
@@ -33,6 +37,10 @@ public struct Recipient: Sendable {
     ///   only a name.
     /// - Throws: `KeyError` with `wrongKind`, `pskMissing`, `wrongDevice`.
     package init(_ entry: Keyset.Entry, device id: DeviceID? = nil) throws {
+        try self.init(entry, device: id, campaignKeyID: entry.record.kid)
+    }
+
+    private init(_ entry: Keyset.Entry, device id: DeviceID?, campaignKeyID: KeyID) throws {
         let record = try entry.forDevice(id).record
         guard !record.isPrivateAsymmetric else {
             throw KeyError(.wrongKind, "key \(record.kid) is a private key: seal to its public key")
@@ -43,6 +51,8 @@ public struct Recipient: Sendable {
         }
         kid = record.kid
         backend = record.backend
+        deviceSet = record.deviceSet
+        self.campaignKeyID = campaignKeyID
         switch record.material {
         case .recipient(let publicKey, _, let psk):
             suite = Suite(publicKey.type)
@@ -69,6 +79,15 @@ extension Recipient: CustomStringConvertible, CustomReflectable {
 }
 
 extension Recipient {
+    /// The recipient with the key of the day; nil if the device has no set, or the set has no key for that day.
+    ///
+    /// - Throws: `KeyError` for a key that can't be used.
+    package func ofDay(at time: UnixTime) throws -> Recipient? {
+        try deviceSet?.key(at: time).map {
+            try Recipient(Keyset.Entry($0, KeyLifecycle()), device: device, campaignKeyID: kid)
+        }
+    }
+
     /// Whether sealing needs a secret of app and backend: a psk, or a shared key.
     package var hasSecret: Bool { !proof(isSigned: false).isEmpty }
 

@@ -98,7 +98,7 @@ extension MessageHeader {
             input.append("pushcrypt/1 campaign")
             input.append(0)
             input.append(lengthPrefixed: campaign)
-            input.append(lengthPrefixed: recipient.kid.description)
+            input.append(lengthPrefixed: recipient.campaignKeyID.description)
             input.append(lengthPrefixed: recipient.device?.description ?? "")
             let code = recipient.scheme.withSecret { key in recipient.backend.hmacSHA256(of: input.bytes, key: key) }
             return Array(code.bytes.extracting(first: idByteCount))

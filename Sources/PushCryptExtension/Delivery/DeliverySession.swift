@@ -234,6 +234,7 @@ public final class DeliverySession: Sendable {
             report.duration = now - last.start
             report.durations = durations + [.init(name: "store", duration: now - end)]
             configuration.diagnostics?.report(report)
+            configuration.eraseExpiredKeys(after: restored?.push)
         }
     }
 }

@@ -135,6 +135,13 @@ public struct ExtensionConfiguration: Sendable {
 }
 
 extension ExtensionConfiguration {
+    /// Erases the keys that have expired, after content was handed over.
+    func eraseExpiredKeys(after push: OpenedPush?) {
+        guard opener.keyring.hasDayKeys, let end = keepRunning() else { return }
+        opener.keyring.erase(after: push, at: clock())
+        end()
+    }
+
     /// The content with texts in the user's language in place of keys.
     func localized(_ content: NotificationContent) -> NotificationContent {
         content.localized(by: strings ?? [String: String]())

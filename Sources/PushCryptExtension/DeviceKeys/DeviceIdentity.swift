@@ -12,7 +12,7 @@ public import Foundation
 ///
 /// ```
 /// let record = try identity.makeIfNeeded()
-/// if !record.isConfirmed { upload(record); try identity.confirmRegistered(record.kid) }
+/// if !record.isConfirmed { upload(record); try identity.confirmRegistered(record) }
 /// ```
 /// A new pair opens as soon as it is made. The previous pair still opens until the app confirms that the backend has the
 /// new one, and then for the overlap, so no push is lost while an upload fails. The next call completes an interrupted
@@ -66,38 +66,69 @@ public final class DeviceIdentity: Sendable {
     ///
     /// - Throws: `DeviceKeyError` with `locked` before the first unlock.
     public func current() throws(DeviceKeyError) -> RegistrationRecord? {
-        try inTurn { timelines, now throws(DeviceKeyError) in try self.record(of: timelines.current(at: now)) }
+        try inTurn { timelines, now throws(DeviceKeyError) in
+            try timelines.current(at: now).map { pair throws(DeviceKeyError) in
+                try self.extended(storage.load(pair.kid), at: now)
+            }
+        }
     }
 
-    /// Returns the record of the newest pair; makes a pair if there is none.
+    /// Returns the record of the newest pair, with the day keys for the days to come if the storage's period has any. It makes a
+    /// pair if there is none, and if the period demands a new one.
     ///
     /// - Throws: `DeviceKeyError` with `locked` before the first unlock; no pair is made. Call it again when protected
     ///   data is available.
     public func makeIfNeeded() throws(DeviceKeyError) -> RegistrationRecord {
         try inTurn { timelines, now throws(DeviceKeyError) in
-            if let current = try self.record(of: timelines.current(at: now)) { return current }
-            return try self.make(timelines, now)
+            guard let current = timelines.current(at: now), try !self.mustRenew(current, at: now) else {
+                return try self.make(timelines, now)
+            }
+            return try self.extended(storage.load(current.kid), at: now)
         }
+    }
+
+    /// Whether a pair that the backend has must be replaced (PROTOCOL section 14). One that awaits its confirmation never is.
+    private func mustRenew(_ pair: KeyTimeline.Key, at now: UnixTime) throws(DeviceKeyError) -> Bool {
+        guard pair.lifecycle.activatesAt != nil else { return false }
+        let (period, age) = (storage.period, now.seconds - (pair.lifecycle.createdAt ?? now).seconds)
+        if age >= period.renewalInSeconds { return true }
+        let days = try storage.dayKeys().flatMap(DayKeys.init)
+        guard period.days != nil, options.withPSK else { return days?.registration == pair.kid }
+        guard let days, days.registration == pair.kid, days.flightInSeconds == period.flightInSeconds else {
+            return true
+        }
+        return age >= 86_400 && (days.lastResortOpenedAt != nil || days.hasRunOut(at: now))
+    }
+
+    /// The record of a pair with its day keys, after the missing ones were made.
+    private func extended(_ pair: DeviceKey, at now: UnixTime) throws(DeviceKeyError) -> RegistrationRecord {
+        let period = storage.period
+        if period.days != nil, case .recipient(let publicKey, _, let psk?) = pair.record.material {
+            try storage.changeDayKeys { days throws(DeviceKeyError) in
+                days.begin(pair.kid, period)
+                try days.extend(period, at: now) { () throws(DeviceKeyError) in
+                    try DeviceKey.generate(Suite(publicKey.type), psk: psk, at: now).record
+                }
+            }
+        }
+        return try RegistrationRecord(pair, storage)
     }
 
     /// Makes a new pair to register; throws `locked`. A pair that still awaits its confirmation is returned unchanged, so
     /// retries and crashes make no further pairs.
     public func rotate() throws(DeviceKeyError) -> RegistrationRecord {
         try inTurn { timelines, now throws(DeviceKeyError) in
-            if let current = try self.record(of: timelines.current(at: now)), !current.isConfirmed { return current }
+            if let current = timelines.current(at: now), current.lifecycle.activatesAt == nil {
+                return try self.extended(storage.load(current.kid), at: now)
+            }
             return try self.make(timelines, now)
         }
     }
 
     private func make(_ timelines: DeviceKeyTimelines, _ now: UnixTime) throws(DeviceKeyError) -> RegistrationRecord {
-        try RegistrationRecord(
-            try storage.make(
-                timelines.suite(atLeast: options.suite), withPSK: options.withPSK, at: timelines.creationTime(now)))
-    }
-
-    private func record(of key: KeyTimeline.Key?) throws(DeviceKeyError) -> RegistrationRecord? {
-        guard let key else { return nil }
-        return try RegistrationRecord(try storage.load(key.kid))
+        let suite = timelines.suite(atLeast: options.suite)
+        return try extended(
+            storage.make(suite, withPSK: options.withPSK, at: timelines.creationTime(now)), at: now)
     }
 
     /// Runs one call at a time, after completing an interrupted call.
@@ -116,7 +147,10 @@ public final class DeviceIdentity: Sendable {
     @discardableResult
     func endReplaced(_ now: UnixTime) throws(DeviceKeyError) -> DeviceKeyTimelines {
         let timelines = try DeviceKeyTimelines(storage)
-        let replaced = timelines.replaced(at: now, overlap: options.effectiveOverlapInSeconds)
+        let days = try storage.dayKeys().flatMap(DayKeys.init)
+        let replaced = timelines.replaced(at: now) { kid in
+            days?.overlapInSeconds(of: kid) ?? options.effectiveOverlapInSeconds
+        }
         for key in replaced { try storage.update(key.kid, to: key.lifecycle, at: now) }
         return replaced.isEmpty ? timelines : try DeviceKeyTimelines(storage)
     }
@@ -127,9 +161,15 @@ public final class DeviceIdentity: Sendable {
     /// Call it only after a successful upload. If the app ends before this call, `isConfirmed` is false at the next
     /// start: upload the same record again.
     ///
+    /// - Parameters:
+    ///   - record: that was uploaded.
+    ///   - answeredAt: the date of the backend's answer, by which day keys are erased; nil if it isn't known.
     /// - Throws: `DeviceKeyError` with `notFound`; `superseded` if a newer pair was confirmed: upload the record of
     ///   ``current()``; `locked`.
-    public func confirmRegistered(_ kid: KeyID) throws(DeviceKeyError) {
+    public func confirmRegistered(
+        _ record: RegistrationRecord, answeredAt: UnixTime? = nil
+    ) throws(DeviceKeyError) {
+        let kid = record.kid
         try inTurn { timelines, now throws(DeviceKeyError) in
             guard var lifecycle = timelines.pairs.key(kid)?.lifecycle else {
                 throw DeviceKeyError(.notFound, "the device has no key pair \(kid)")
@@ -137,10 +177,25 @@ public final class DeviceIdentity: Sendable {
             guard lifecycle.retiresAt == nil, lifecycle.revokedAt == nil else {
                 throw DeviceKeyError(.superseded, "key \(kid) was replaced or revoked; register the current key")
             }
-            guard lifecycle.activatesAt == nil else { return }
-            lifecycle.activatesAt = max(timelines.pairs.effective(now), lifecycle.createdAt ?? now)
-            try self.storage.update(kid, to: lifecycle, at: now)
-            try self.endReplaced(now)
+            if lifecycle.activatesAt == nil {
+                lifecycle.activatesAt = max(timelines.pairs.effective(now), lifecycle.createdAt ?? now)
+                try self.storage.update(kid, to: lifecycle, at: now)
+                try self.endReplaced(now)
+            }
+            guard record.setSequence != nil || answeredAt != nil, try self.storage.dayKeys() != nil else { return }
+            try self.storage.changeDayKeys {
+                $0.confirm(kid, sequence: record.setSequence, answer: answeredAt, at: now)
+            }
+        }
+    }
+
+    /// Erases the day keys that have expired, and the keys of records that were replaced.
+    ///
+    /// - Parameter highestIssuedAt: the greatest `iat` of the accepted pushes; nil if there is none.
+    /// - Throws: `DeviceKeyError` with `locked`.
+    public func eraseExpired(highestIssuedAt: UnixTime?) throws(DeviceKeyError) {
+        try inTurn { _, now throws(DeviceKeyError) in
+            try self.storage.eraseDayKeys(at: .now(now), highestIssuedAt: highestIssuedAt)
         }
     }
 
@@ -163,7 +218,9 @@ public final class DeviceIdentity: Sendable {
     @discardableResult
     public func prune() throws(DeviceKeyError) -> [KeyID] {
         try inTurn { timelines, now throws(DeviceKeyError) in
-            let ended = timelines.ended(at: now)
+            // Those of records with day keys wait for a second witness: `eraseExpired`.
+            let waiting = try self.storage.dayKeys().flatMap(DayKeys.init)?.replacedRecords ?? []
+            let ended = timelines.ended(at: now).filter { !waiting.contains($0) }
             for kid in ended { try self.storage.remove(kid) }
             return ended
         }
@@ -175,6 +232,7 @@ public final class DeviceIdentity: Sendable {
     /// - Throws: `DeviceKeyError` with `locked`; some keys may be erased, and another call erases the rest.
     public func eraseAll() throws(DeviceKeyError) {
         try inTurn { _, _ throws(DeviceKeyError) in
+            while let days = try self.storage.dayKeys() { _ = try self.storage.replaceDayKeys(days, by: nil) }
             for kid in try self.storage.keyIDs() { try self.storage.remove(kid) }
         }
     }
@@ -207,27 +265,35 @@ public final class DeviceIdentity: Sendable {
 public struct RegistrationRecord: Sendable {
     /// The id of the key pair.
     public let kid: KeyID
-    /// The public JWK, UTF-8 JSON. If it contains a psk, the record is a secret between app and backend. Upload it over TLS
+    /// The public JWK, UTF-8 JSON, with the device's day keys if it has any. If it contains a psk, the record is a secret between app and backend. Upload it over TLS
     /// to an authenticated endpoint, and keep no copy.
     public let jwk: SecretBytes
-    /// Whether ``DeviceIdentity/confirmRegistered(_:)`` was called; if not, upload the record.
+    /// Whether ``DeviceIdentity/confirmRegistered(_:answeredAt:)`` was called, also for the newest day keys; if not, upload the record.
     public let isConfirmed: Bool
-    /// When the pair was made.
-    let createdAt: UnixTime?
+    /// The `seq` of the device set; nil without one.
+    let setSequence: Int64?
 
     /// The record as the body of its upload, UTF-8 JSON. This copy of a secret can't be wiped: keep it only for the request.
     public var requestBody: Data { Data(Array(jwk.bytes)) }
 
-    init(_ key: DeviceKey) throws(DeviceKeyError) {
+    fileprivate init(_ key: DeviceKey, _ storage: any DeviceKeyStorage) throws(DeviceKeyError) {
+        let days = try storage.dayKeys().flatMap(DayKeys.init).flatMap { $0.registration == key.kid ? $0 : nil }
+        let set = try days?.published(in: key.record)
         var text = [UInt8]()
-        text.reserveCapacity(KeyRecord.maximumJWKByteCount)
+        text.reserveCapacity(KeyRecord.maximumJWKByteCount + 2 * (set?.count ?? 0))
         defer { wipe(&text) }
         do { try key.record.publicRecord(keepingPSK: true).appendJWK(to: &text) } catch {
             throw DeviceKeyError(.failed, "key \(key.kid) can't be written: \(error)")
         }
+        if let set {
+            text.removeLast()
+            text += #","\#(DeviceSet.memberName)":"#.utf8
+            JSONWriter.appendString(utf8: set[...], to: &text)
+            text += "}".utf8
+        }
         kid = key.kid
         jwk = SecretBytes(copying: text.bytes)
-        isConfirmed = key.lifecycle.activatesAt != nil
-        createdAt = key.lifecycle.createdAt
+        isConfirmed = key.lifecycle.activatesAt != nil && days?.isConfirmed(key.kid) ?? true
+        setSequence = days?.sequence
     }
 }

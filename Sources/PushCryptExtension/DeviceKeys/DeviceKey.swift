@@ -1,5 +1,5 @@
 public import PushCryptCore
-import PushCryptPrimitives
+package import PushCryptPrimitives
 
 /// One key of this device with its lifecycle: a key pair with its psk, or a device key of a shared master.
 public struct DeviceKey: Sendable {
@@ -77,13 +77,16 @@ public struct DeviceKey: Sendable {
     public func isSameKey(as other: DeviceKey) -> Bool { record.isSameKey(as: other.record) }
 
     /// Makes a key pair in memory. The pair awaits its registration.
-    package static func generate(_ suite: Suite, withPSK: Bool, at time: UnixTime) throws(DeviceKeyError) -> DeviceKey {
+    package static func generate(
+        _ suite: Suite, withPSK: Bool = false, psk: SecretBytes? = nil, at time: UnixTime
+    ) throws(DeviceKeyError) -> DeviceKey {
         guard let type = suite.keyPairType else {
             throw DeviceKeyError(.unsuitable, "a device makes key pairs; \(suite) has none")
         }
         let record: KeyRecord
         do {
-            record = try KeyRecord.generate(.recipient, type: type, psk: withPSK, backend: DefaultBackend.shared)
+            let new = try KeyRecord.generate(.recipient, type: type, psk: withPSK, backend: DefaultBackend.shared)
+            record = psk.map(new.withPSK) ?? new
         } catch let error as CryptoError where error.code == .unsupportedAlgorithm {
             throw DeviceKeyError(.unsupportedSuite, "\(suite): \(error.reason)")
         } catch {

@@ -7,6 +7,9 @@ public import PushCryptPrimitives
 /// Every function throws `locked` if the keys can't be read yet, and never treats such a key as missing. Otherwise an app
 /// would make a new key after each restart, and its pushes would remain placeholders.
 public protocol DeviceKeyStorage: RecipientKeyring {
+    /// How long the keys are used.
+    var period: KeyPeriod { get }
+
     /// Returns the sorted ids of all keys, including damaged ones.
     ///
     /// - Throws: `DeviceKeyError` with `locked` if the list may be incomplete.
@@ -37,14 +40,84 @@ public protocol DeviceKeyStorage: RecipientKeyring {
     ///
     /// - Throws: `DeviceKeyError` with `locked`.
     func remove(_ kid: KeyID) throws(DeviceKeyError)
+
+    /// Reads the one item of all day keys; nil if there is none. It is a secret.
+    ///
+    /// - Throws: `DeviceKeyError` with `locked`, or nil then if an item may be missing in error.
+    func dayKeys() throws(DeviceKeyError) -> SecretBytes?
+
+    /// Replaces the item of the day keys in one step, or removes it. App and extension may do it at the same time.
+    ///
+    /// - Parameters:
+    ///   - old: the item that was read.
+    ///   - new: nil for none.
+    /// - Returns: false, and nothing was changed, if the item isn't `old` any more.
+    /// - Throws: `DeviceKeyError` with `locked`.
+    func replaceDayKeys(_ old: SecretBytes?, by new: SecretBytes?) throws(DeviceKeyError) -> Bool
+}
+
+/// A storage without day keys.
+extension DeviceKeyStorage {
+    /// One key pair, which is replaced after 90 days.
+    public var period: KeyPeriod { .renewed() }
+    /// None.
+    public func dayKeys() throws(DeviceKeyError) -> SecretBytes? { nil }
+    /// Throws `unsuitable`.
+    public func replaceDayKeys(_ old: SecretBytes?, by new: SecretBytes?) throws(DeviceKeyError) -> Bool {
+        throw DeviceKeyError(.unsuitable, "this storage has no day keys")
+    }
 }
 
 extension DeviceKeyStorage {
-    /// Loads the key and checks that it opens at the time.
+    /// Loads the key and checks that it opens at the time. With day keys it looks among these first.
     public func key(_ id: KeyID, at time: UnixTime) throws(FailureClass) -> RecipientKey {
+        if period.days != nil, let key = try dayKey(id) { return key }
         let key: DeviceKey
-        do throws(DeviceKeyError) { key = try load(id) } catch { throw error.failureClass }
+        do throws(DeviceKeyError) { key = try load(id) } catch {
+            if error.code == .notFound, period.days == nil, let key = try dayKey(id) { return key }
+            throw error.failureClass
+        }
         return try key.recipientKey(at: time)
+    }
+
+    private func dayKey(_ id: KeyID) throws(FailureClass) -> RecipientKey? {
+        let item: SecretBytes?
+        do throws(DeviceKeyError) { item = try dayKeys() } catch { throw error.failureClass }
+        return try item.flatMap { item throws(FailureClass) in try DayKeys.key(id, in: item) }
+    }
+
+    /// Whether the period has day keys.
+    public var hasDayKeys: Bool { period.days != nil }
+
+    /// Erases the day keys that have expired, and notes a push to the last-resort key.
+    public func erase(after push: OpenedPush?, at clock: UnixTime) {
+        // What fails now is done after the next push.
+        try? eraseDayKeys(at: .now(clock), highestIssuedAt: push?.issuedAt, opened: push?.kid)
+    }
+
+    func eraseDayKeys(
+        at now: DayKeys.Reading, highestIssuedAt: UnixTime?, opened kid: KeyID? = nil
+    ) throws(DeviceKeyError) {
+        guard try dayKeys() != nil else { return }
+        let ended = try changeDayKeys { days in
+            if let kid { days.opened(kid, at: now.clock) }
+            return days.erase(at: now, highestIssuedAt: highestIssuedAt)
+        }
+        for kid in ended { try remove(kid) }
+    }
+
+    /// Changes the day keys. An item that is damaged counts as none.
+    func changeDayKeys<Result>(
+        _ change: (inout DayKeys) throws(DeviceKeyError) -> Result
+    ) throws(DeviceKeyError) -> Result {
+        while true {
+            let old = try dayKeys()
+            var days = old.flatMap(DayKeys.init) ?? DayKeys()
+            let result = try change(&days)
+            let new = days.item
+            if new == old { return result }
+            if try replaceDayKeys(old, by: new) { return result }
+        }
     }
 
     /// Makes a key pair in memory and adds it.

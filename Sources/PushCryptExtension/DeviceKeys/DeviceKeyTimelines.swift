@@ -54,12 +54,12 @@ struct DeviceKeyTimelines {
     /// lifecycles from it.
     ///
     /// - Parameter overlap: how long a replaced pair still opens, in seconds.
-    func replaced(at time: UnixTime, overlap: Int64) -> [KeyTimeline.Key] {
+    func replaced(at time: UnixTime, overlap: (KeyID) -> Int64) -> [KeyTimeline.Key] {
         guard let primary = pairs.primary(at: time), let end = primary.lifecycle.activatesAt else { return [] }
         return pairs.keys.filter { $0.lifecycle.expiresAt == nil && $0.isReplaced(by: primary) }.map { key in
             var ended = key
             ended.lifecycle.retiresAt = end
-            ended.lifecycle.expiresAt = end + overlap
+            ended.lifecycle.expiresAt = end + overlap(key.kid)
             return ended
         }
     }

@@ -1,10 +1,11 @@
 public import PushCryptCore
-import PushCryptPrimitives
+public import PushCryptPrimitives
 
 /// Stores keys in a folder that the app and its extension share: in the app group's container, or in any folder on Linux.
 ///
 /// ```
 /// FOLDER/KID.jwks.json       a JWK set of one private key with its lifecycle, mode 0600
+/// FOLDER/days.json           the day keys, if there are any, mode 0600
 /// ```
 /// On Apple's systems the files can't be read before the first unlock after a boot and aren't in backups. The keys aren't
 /// encrypted: any code of the same app or user can read them. `KeychainKeyring` protects them better.
@@ -12,10 +13,15 @@ import PushCryptPrimitives
 /// A value contains no key: each call reads only the file that it needs.
 public struct FileKeyring: DeviceKeyStorage {
     private let folder: String
+    /// How long the keys are used.
+    public let period: KeyPeriod
 
     /// Creates a keyring in a folder of the app group's container. The folder is created with mode 0700 when the first key
     /// is stored; its parent must exist.
-    public init(folder: String) { self.folder = folder }
+    public init(folder: String, period: KeyPeriod = .renewed()) {
+        self.folder = folder
+        self.period = period
+    }
 
     /// Returns the sorted ids of the keys; none if there is no folder. Throws `locked`, `insecure`.
     public func keyIDs() throws(DeviceKeyError) -> [KeyID] {
@@ -59,6 +65,38 @@ public struct FileKeyring: DeviceKeyStorage {
             try folder.remove(Self.name(kid))
         } catch  where error.code == .notFound {}
     }
+
+    /// Reads the day keys; nil if there are none. Throws `locked`, `damaged`, `insecure`.
+    public func dayKeys() throws(DeviceKeyError) -> SecretBytes? {
+        do throws(DeviceKeyError) { return try Self.dayKeys(in: KeyFolder(folder)) } catch {
+            guard error.code == .notFound else { throw error }
+            return nil
+        }
+    }
+
+    private static func dayKeys(in folder: KeyFolder) throws(DeviceKeyError) -> SecretBytes {
+        var text = try folder.read(daysName)
+        defer { wipe(&text) }
+        return SecretBytes(copying: text.bytes)
+    }
+
+    /// Replaces the day keys. Throws `locked`, `damaged`, `insecure`, `failed`.
+    public func replaceDayKeys(_ old: SecretBytes?, by new: SecretBytes?) throws(DeviceKeyError) -> Bool {
+        let folder = try KeyFolder(folder, creating: new != nil)
+        try folder.lock()
+        let present = folder.has(Self.daysName) ? try Self.dayKeys(in: folder) : nil
+        guard present == old else { return false }
+        guard let new else {
+            try folder.remove(Self.daysName)
+            return true
+        }
+        var text = Array(new.bytes)
+        defer { wipe(&text) }
+        try folder.replace(Self.daysName, with: text)
+        return true
+    }
+
+    private static let daysName = "days.json"
 
     private static func load(_ kid: KeyID, from folder: KeyFolder) throws(DeviceKeyError) -> DeviceKey {
         var text = try folder.read(name(kid))

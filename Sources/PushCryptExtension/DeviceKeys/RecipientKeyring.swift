@@ -7,6 +7,23 @@ public protocol RecipientKeyring: Sendable {
     /// - Throws: `unknownKey` if there is no such key, `keyLocked` if it can't be read before the first unlock,
     ///   `keyExpired`, `keyRevoked`, `unsupportedSuite`; `internalError` for failures that a new key wouldn't solve.
     func key(_ id: KeyID, at time: UnixTime) throws(FailureClass) -> RecipientKey
+
+    /// Whether it has keys that ``erase(after:at:)`` erases.
+    var hasDayKeys: Bool { get }
+
+    /// Erases the keys that have expired. The extension calls it after it has handed over the content of a push.
+    ///
+    /// - Parameters:
+    ///   - push: nil for a push that wasn't opened.
+    ///   - clock: the device's clock.
+    func erase(after push: OpenedPush?, at clock: UnixTime)
+}
+
+extension RecipientKeyring {
+    /// False.
+    public var hasDayKeys: Bool { false }
+    /// Does nothing.
+    public func erase(after push: OpenedPush?, at clock: UnixTime) {}
 }
 
 /// The keys of a keyset in memory.

@@ -4,7 +4,7 @@ public import PushCryptPrimitives
 /// Opens sealed payloads: a function of payload, keys and time, without side effects.
 public struct Opener: Sendable {
     let topic: Topic
-    private var keyring: any RecipientKeyring
+    private(set) var keyring: any RecipientKeyring
     package let senders: SenderTrust
     /// The ways of the app's pushes.
     let carriers: Set<Carrier>

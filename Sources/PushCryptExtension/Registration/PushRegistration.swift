@@ -39,6 +39,11 @@ public actor PushRegistration {
         let opener: Opener?
         /// The device's clock.
         let time: UnixTime
+        /// The date of the backend's answer.
+        let answer = Locked<UnixTime?>(nil)
+
+        /// Tells the date of the backend's answer, by which day keys are erased. Call it in the registration's `upload` function.
+        public func answered(at date: UnixTime) { answer.withLock { $0 = date } }
     }
 
     /// Where the app gets the signed set of sender keys, and who may sign it.
@@ -72,7 +77,6 @@ public actor PushRegistration {
     private let senders: SenderSet?
     private let store: SharedStore?
     private let opener: Opener?
-    private let renewsAfterInSeconds: Int64
     private let clock: @Sendable () -> UnixTime
     private let upload: @Sendable (Upload) async throws -> Void
     /// The end of the last call.
@@ -89,11 +93,10 @@ public actor PushRegistration {
     ///     backend seems not to have and fetches sender keys that the device lacks.
     ///   - opener: opens the challenges of a backend that asks for a proof, see ``Upload/answer(_:host:)``. Make it with the
     ///     topic, the keys and the trust of the extension's configuration. nil if your backend asks for none.
-    ///   - renewsAfterInSeconds: the age at which the key is replaced, 90 days by default.
     ///   - upload: sends the record to your backend as the signed-in user; throws unless the backend has stored it.
     public init(
         identity: DeviceIdentity, folder: String, senders: SenderSet? = nil, store: SharedStore? = nil,
-        opener: Opener? = nil, renewsAfterInSeconds: Int64 = 90 * 86_400,
+        opener: Opener? = nil,
         clock: @escaping @Sendable () -> UnixTime = { .now },
         upload: @escaping @Sendable (Upload) async throws -> Void
     ) {
@@ -102,7 +105,6 @@ public actor PushRegistration {
         self.senders = senders
         self.store = store
         self.opener = opener
-        self.renewsAfterInSeconds = renewsAfterInSeconds
         self.clock = clock
         self.upload = upload
     }
@@ -194,7 +196,8 @@ public actor PushRegistration {
         let now = clock()
         let advice = try store.map { try RecoveryAdvice.steps(for: $0.statistics(), keys: openKeys(), at: now) } ?? []
         let failure = await updateSenders(&file, isAdvised: advice.contains(.updateSenderKeys), at: now)
-        let record = try record(isReplaced: advice.contains(.registerKey), at: now)
+        // A pair that awaits its confirmation was never uploaded, so it isn't replaced.
+        let record = try advice.contains(.registerKey) ? identity.rotate() : identity.makeIfNeeded()
         let version = try? senders?.pins.version()
         let upload = Upload(
             record: record.requestBody, kid: record.kid, deviceToken: Self.hexadecimal(deviceToken), account: account,
@@ -203,25 +206,22 @@ public actor PushRegistration {
         let isUploaded = isRequested || !record.isConfirmed || file.digest != digest
         if isUploaded {
             try await self.upload(upload)
-            try identity.confirmRegistered(record.kid)
+            try identity.confirmRegistered(record, answeredAt: upload.answer.withLock(\.self))
             file.digest = digest
             try file.write(to: folder)
         }
         if !advice.isEmpty { try store?.adviceTaken(at: now) }
+        try identity.eraseExpired(highestIssuedAt: try? store?.highestIssuedAt(at: now))
         try identity.prune()
         return Outcome(
             isUploaded: isUploaded, senderSetFailure: failure,
             advice: advice.filter { $0 == .updateApp || $0 == .unlock })
     }
 
-    private func openKeys() throws(DeviceKeyError) -> Set<KeyID> { Set(try identity.storage.keyIDs()) }
-
-    /// The record of the newest pair, or of a new one if there is none, if it is old, or if the backend seems not to have it.
-    private func record(isReplaced: Bool, at now: UnixTime) throws(DeviceKeyError) -> RegistrationRecord {
-        let current = try identity.makeIfNeeded()
-        let isOld = current.createdAt.map { now >= $0 + renewsAfterInSeconds } ?? false
-        // A pair that awaits its confirmation was never uploaded, so it isn't replaced.
-        return isReplaced || isOld ? try identity.rotate() : current
+    /// Also day keys that were erased: the backend's next push is sealed to another one.
+    private func openKeys() throws(DeviceKeyError) -> Set<KeyID> {
+        let days = try identity.storage.dayKeys().flatMap(DayKeys.init)
+        return Set(try identity.storage.keyIDs()).union(days?.keyIDs ?? [])
     }
 
     /// Fetches and accepts the set of sender keys if that is due.

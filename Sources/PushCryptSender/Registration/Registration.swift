@@ -24,7 +24,7 @@ public struct Registration: Sendable {
         public static let asymmetric = Requirements(rawValue: 2)
     }
 
-    /// The longest record, in bytes.
+    /// The longest record, in bytes, without its device set.
     public static let maximumByteCount = 4_096
 
     /// The id of the record's key.
@@ -56,15 +56,25 @@ public struct Registration: Sendable {
     package init(
         json: some Collection<UInt8>, requiring requirements: Requirements, backend: any CryptoBackend
     ) throws(SenderError) {
-        guard json.count <= Self.maximumByteCount else {
-            throw SenderError(
-                .tooLarge, "the record has \(json.count) bytes and the limit is \(Self.maximumByteCount)",
-                bytesNeeded: json.count, bytesAvailable: Self.maximumByteCount)
-        }
+        try self.init(json: json, requiring: requirements, isStored: false, backend: backend)
+    }
+
+    /// - Parameter isStored: whether the record was read before it was stored. Then its day keys were checked.
+    private init(
+        json: some Collection<UInt8>, requiring requirements: Requirements, isStored: Bool, backend: any CryptoBackend
+    ) throws(SenderError) {
         var bytes = Array(json)
         defer { wipe(&bytes) }
         do {
-            record = try KeyRecord(JSONText(bytes).root, backend: backend)
+            let root = try JSONText(bytes, maximumCount: Self.maximumTextByteCount).root
+            let byteCount = bytes.count - (root[DeviceSet.memberName]?.rawBytes.count ?? 0)
+            guard byteCount <= Self.maximumByteCount else {
+                throw SenderError(
+                    .tooLarge, "the record has \(byteCount) bytes and the limit is \(Self.maximumByteCount)",
+                    bytesNeeded: byteCount, bytesAvailable: Self.maximumByteCount)
+            }
+            record = try KeyRecord(root, backend: backend)
+            if !isStored { try record.deviceSet?.checkKeys() }
             recipient = try Recipient(Keyset.Entry(record, KeyLifecycle()))
             digest = try backend.sha256(bytes.bytes)
         } catch {
@@ -75,6 +85,17 @@ public struct Registration: Sendable {
         suite = recipient.suite
         hasPSK = record.hasPSK
         try check(requirements)
+    }
+
+    /// The longest record with a device set whose characters are all escaped, in bytes.
+    private static let maximumTextByteCount = maximumByteCount + 6 * DeviceSet.maximumByteCount
+
+    /// How many days from `time` on have a day key of the device; nil if the record has no device set. Call it to see which apps
+    /// haven't run for long.
+    public func dayKeysLeft(at time: UnixTime) -> Int? {
+        record.deviceSet.map { set in
+            set.days.reduce(0) { $0 + Int(max(0, $1.retiresAt.seconds - max($1.activatesAt, time).seconds)) } / 86_400
+        }
     }
 
     /// Checks requirements, for example for a registration that was stored before the backend had them.
@@ -100,6 +121,21 @@ public struct Registration: Sendable {
             "key \(kid) has suite \(suite.rawValue) (\(suite)), which ranks below suite \(earlier.suite.rawValue) "
                 + "(\(earlier.suite)) of key \(earlier.kid), which it would replace: let the app make a key pair of that suite, "
                 + "or allow the lower one for this device")
+    }
+
+    /// Checks that the device set may replace that of a stored record of the same key (PROTOCOL section 14). ``RegistrationChange``
+    /// does it. A record without a set replaces every set.
+    ///
+    /// - Throws: `SenderError` with `rolledBack` for a lower `seq`, `conflict` for another set with the same `seq`.
+    public func checkDeviceSet(replacing stored: Registration) throws(SenderError) {
+        guard let new = record.deviceSet, let old = stored.record.deviceSet else { return }
+        guard new.sequence >= old.sequence else {
+            throw SenderError(
+                .rolledBack, "the device set of key \(kid) has seq \(new.sequence), and the stored one \(old.sequence)")
+        }
+        guard new.sequence > old.sequence || new.set == old.set else {
+            throw SenderError(.conflict, "another device set of key \(kid) with seq \(new.sequence) is stored")
+        }
     }
 
     /// Whether both records have the same key, with the same psk and device. Equal kids aren't enough: an attacker can make two
@@ -129,6 +165,9 @@ extension SenderError {
     /// An error of reading a record. It has no characters of the record except its kid.
     fileprivate init(registration error: any Error) {
         switch error {
+        case let error as SenderError: self = error
+        case let error as JSONError where error.code == .tooLong:
+            self.init(.tooLarge, "the record is longer than a record can be")
         case let error as JSONError: self.init(.malformed, "the record is not strict JSON: \(error)")
         case let error as KeyError: self.init(Code(registration: error.code), error.reason)
         default: self.init(.backendFailure, "\(error)")
@@ -145,6 +184,9 @@ extension SenderError.Code {
             case .invalidKey: .invalidKey
             case .kidMismatch: .kidMismatch
             case .wrongKind: .wrongKind
+            case .tooLarge: .tooLarge
+            case .notAuthentic: .notAuthentic
+            case .otherRegistration: .otherRegistration
             case .backendFailure: .backendFailure
             default: .malformed
             }
@@ -173,7 +215,7 @@ extension Registration: Codable {
             throw SenderError(.malformed, "the stored registration has another version")
         }
         let text = try container.decode(String.self, forKey: .record)
-        try self.init(json: text.utf8, requiring: [])
+        try self.init(json: text.utf8, requiring: [], isStored: true, backend: DefaultBackend.shared)
         let kid = try container.decode(String.self, forKey: .kid)
         let hadPSK = try container.decode(Bool.self, forKey: .hasPSK)
         if hadPSK { try check(.psk) }

@@ -42,6 +42,7 @@ public enum APNsEnvironment: String, CaseIterable, Codable, Hashable, Sendable {
 /// another key (or another psk)                   refuse: conflict
 /// the same key of another account, not proven    refuse: otherAccount
 /// the same key                                   replace, or keep if nothing differs
+/// ... with a device set of a higher seq          refuse: rolledBack; of the same seq and other bytes: conflict
 /// stored with the same device token              remove: one installation has one registration
 /// ... for the same account with a higher suite   refuse: suiteTooLow, unless a lower suite is allowed
 /// ```
@@ -75,6 +76,7 @@ public struct RegistrationChange: Hashable, Sendable {
             guard isProven || present.account == upload.account else {
                 throw SenderError(.otherAccount, "key \(upload.kid) belongs to another account")
             }
+            try upload.registration.checkDeviceSet(replacing: present.registration)
         }
         let replaced = stored.filter { $0.deviceToken == upload.deviceToken && $0.kid != upload.kid }
         if !allowsLowerSuite {

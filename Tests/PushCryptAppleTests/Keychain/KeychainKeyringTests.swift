@@ -103,7 +103,7 @@ import Testing
         let old = try place.register()
         let later = TestKeychain.now + 10
         let new = try place.identity(at: later).rotate()
-        try place.identity(at: later).confirmRegistered(new.kid)
+        try place.identity(at: later).confirmRegistered(new)
         _ = try place.open(old).get()
         _ = try place.open(new).get()
         let end = later + 30 * 86_400 + 600
@@ -206,7 +206,7 @@ struct TestKeychain {
 
     func register() throws -> RegistrationRecord {
         let record = try identity().makeIfNeeded()
-        try identity().confirmRegistered(record.kid)
+        try identity().confirmRegistered(record)
         return record
     }
 

@@ -60,7 +60,7 @@ struct DiagnoseKeyTests {
         if isRevoked {
             try app.identity.revoke(kid)
         } else {
-            try app.identity.confirmRegistered(app.identity.rotate().kid)
+            try app.identity.confirmRegistered(app.identity.rotate())
             app.clock.advance(by: .seconds(40 * 86_400))
         }
         let push = try app.seal(to: old)

@@ -41,7 +41,7 @@ struct InstalledApp {
         senders = setup.senders
         for name in ["pushes", "own"] { try place.makeFolder(name) }
         let identity = Self.identity(keyring, clock, setup)
-        try identity.confirmRegistered(identity.makeIfNeeded().kid)
+        try identity.confirmRegistered(identity.makeIfNeeded())
         let folder = place.folder.path + (setup.sharesFolder ? "" : "/own")
         let configure: @Sendable (SimulatedDevice) throws -> ExtensionConfiguration = { device in
             var configuration = try ExtensionConfiguration(

@@ -93,7 +93,7 @@ import Testing
         let old = try place.register(options)
         let new = try place.identity(options).rotate()
         let confirmation = Self.now + 5 * Self.day
-        try place.identity(options, at: confirmation).confirmRegistered(new.kid)
+        try place.identity(options, at: confirmation).confirmRegistered(new)
         // The overlap is at least the longest delivery time of a push.
         let end = confirmation + max(days, 30) * Self.day + 600
         _ = try place.keyring.key(old.kid, at: end - 1)
@@ -124,9 +124,10 @@ import Testing
     @Test("confirming a pair after a newer one was confirmed throws superseded") func superseded() throws {
         let old = try place.register()
         let new = try place.rotate()
-        try place.identity().confirmRegistered(new.kid)
-        expectDeviceKeyError(.superseded) { try place.identity().confirmRegistered(old.kid) }
-        expectDeviceKeyError(.notFound) { try place.identity().confirmRegistered(KeyID("AAAAAAAAAAA")!) }
+        try place.identity().confirmRegistered(new)
+        expectDeviceKeyError(.superseded) { try place.identity().confirmRegistered(old) }
+        let other = try TestKeyring().register()
+        expectDeviceKeyError(.notFound) { try place.identity().confirmRegistered(other) }
     }
 
     @Test("a revoked pair opens nothing, and makeIfNeeded makes another one") func revoked() throws {

@@ -254,14 +254,14 @@ import Testing
         let old = try #require(try DeviceIdentity(storage: keyring, clock: { Self.now }).current()).kid
         let time = Self.now + 86_400
         let identity = DeviceIdentity(storage: keyring, clock: { time })
-        let new = try identity.rotate().kid
+        let new = try identity.rotate()
         try identity.confirmRegistered(new)
-        #expect(try new != old && identity.current()?.kid == new)
+        #expect(try new.kid != old && identity.current()?.kid == new.kid)
         let senders = try trust()
         #expect(try result(of: "push", senders, at: time).failure == nil)
         try keyring.remove(old)
         let kids = try keyring.keyIDs()
-        #expect(kids.contains(new) && !kids.contains(old))
+        #expect(kids.contains(new.kid) && !kids.contains(old))
         #expect(try result(of: "push", senders, at: time).failure == .unknownKey)
     }
 }

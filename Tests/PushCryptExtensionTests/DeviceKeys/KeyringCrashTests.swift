@@ -108,7 +108,7 @@ extension TestKeyring {
     private func expectSettled(_ place: TestKeyring) throws {
         let identity = place.identity()
         let current = try #require(try identity.current())
-        if !current.isConfirmed { try identity.confirmRegistered(current.kid) }
+        if !current.isConfirmed { try identity.confirmRegistered(current) }
         for kid in try place.keyring.keyIDs() {
             let life = try place.keyring.load(kid).lifecycle
             #expect((life.expiresAt == nil) == (kid == current.kid), "\(kid)")
@@ -141,7 +141,7 @@ extension TestKeyring {
             let record = try identity.makeIfNeeded()
             guard !record.isConfirmed else { return }
             registered = record
-            try identity.confirmRegistered(record.kid)
+            try identity.confirmRegistered(record)
         }
 
         /// Whether a push of the backend opens, or there is none.

@@ -11,7 +11,10 @@ final class TestKeyring: Sendable {
     static let name = "keys"
     static let now = TestPush.now
     var path: String { folder.path + "/" + Self.name }
-    var keyring: FileKeyring { FileKeyring(folder: path) }
+    let period: KeyPeriod
+    var keyring: FileKeyring { FileKeyring(folder: path, period: period) }
+
+    init(_ period: KeyPeriod = .renewed()) { self.period = period }
 
     func identity(_ options: DeviceIdentity.Options = .init(), at time: UnixTime = now) -> DeviceIdentity {
         DeviceIdentity(storage: keyring, options: options, clock: { time })
@@ -21,7 +24,7 @@ final class TestKeyring: Sendable {
     func register(_ options: DeviceIdentity.Options = .init(), at time: UnixTime = now) throws -> RegistrationRecord {
         let identity = identity(options, at: time)
         let record = try identity.makeIfNeeded()
-        try identity.confirmRegistered(record.kid)
+        try identity.confirmRegistered(record)
         return try #require(try identity.current())
     }
 
@@ -29,7 +32,7 @@ final class TestKeyring: Sendable {
     @discardableResult
     func rotate(_ options: DeviceIdentity.Options = .init(), at time: UnixTime = now) throws -> RegistrationRecord {
         let record = try identity(options, at: time).rotate()
-        try identity(options, at: time).confirmRegistered(record.kid)
+        try identity(options, at: time).confirmRegistered(record)
         return record
     }
 

@@ -84,7 +84,8 @@ struct PushSealer: Sendable {
         let recipient = Recipient(try Registration(json: delivery.record, requiring: Self.requirements))
         return try sealer.seal(delivery.payload, to: recipient) { options in
             options.campaign = delivery.messageID
-            options.expiresAfterInSeconds = min(max((delivery.expiresAt - milliseconds()) / 1_000, 1), 30 * 86_400)
+            let rest = Duration.seconds(max((delivery.expiresAt - milliseconds()) / 1_000, 1))
+            options.expiresAfter = min(rest, recipient.longestLifetime)
         }
     }
 }
