@@ -126,7 +126,14 @@ package struct DirectoryImport: Hashable, Sendable {
                 .collision, "\(target) has another record of key \(name) than \(place); nothing was imported",
                 line: line)
         }
-        unchangedCount += 1
+        guard record.hasNewerDeviceSet(than: other) else {
+            unchangedCount += 1
+            return
+        }
+        try database.run(
+            "UPDATE recipients SET record = ? WHERE kid = ? AND device = ?", .utf8(text), .text(name.kid.description),
+            .text(name.deviceText))
+        addedCount += 1
     }
 }
 

@@ -5,7 +5,7 @@ import PushCryptPrimitives
 ///
 /// ```
 /// an invalid record and a valid one    the valid one is used
-/// the same recipient twice             the first is used
+/// the same recipient twice             the one with the newer device set is used, or the first
 /// different recipients                 a collision: none is used
 /// ```
 /// An attacker who can add a line can't remove a recipient from the directory with a key that doesn't match its kid.
@@ -43,7 +43,12 @@ struct DuplicateRule {
             return skipped
         case (.success(let record), .success(let otherRecord)):
             if !record.isSameRecipient(as: otherRecord) { collidingNumber = collidingNumber ?? other.number }
-            wipe(&other.text)
+            if otherRecord.hasNewerDeviceSet(than: record) {
+                wipeText()
+                line = other
+            } else {
+                wipe(&other.text)
+            }
             return nil
         }
     }

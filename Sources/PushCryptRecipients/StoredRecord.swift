@@ -78,6 +78,11 @@ extension KeyRecord {
         }
     }
 
+    /// Whether its device set has a higher `seq`, or the other record has none.
+    func hasNewerDeviceSet(than other: KeyRecord) -> Bool {
+        deviceSet.map { set in other.deviceSet.map { set.sequence > $0.sequence } ?? true } ?? false
+    }
+
     func recipient(_ device: DeviceID? = nil) throws(KeyError) -> Recipient {
         do {
             return try Recipient(Keyset.Entry(self, KeyLifecycle(activatesAt: UnixTime(0))), device: device)

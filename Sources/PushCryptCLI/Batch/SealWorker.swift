@@ -99,8 +99,8 @@ struct SealWorker: LineWorker {
         let kid = [UInt8(ascii: "\"")] + recipient.kid.utf8 + [UInt8(ascii: "\"")]
         let payload = push.bytes
         var summary = LineSummary(number: number, id: push.id, expiresAt: push.expiresAt)
-        if !push.warnings.isEmpty {
-            summary.others = [#""notes":[\#(push.warnings.map { "\"\($0)\"" }.joined(separator: ","))]"#]
+        if !push.notes.isEmpty {
+            summary.others = [#""notes":[\#(push.notes.map { "\"\($0)\"" }.joined(separator: ","))]"#]
         }
         if writesRequests {
             summary.others.append(#""request":"# + String(decoding: push.request, as: UTF8.self))

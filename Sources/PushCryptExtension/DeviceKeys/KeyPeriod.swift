@@ -26,5 +26,5 @@ public struct KeyPeriod: Hashable, Sendable {
     }
 
     /// How many days the set has keys for, today included: 14, or four keys.
-    var daysAhead: Int { max(14, 4 * (days ?? 0)) }
+    package var daysAhead: Int { max(14, 4 * (days ?? 0)) }
 }

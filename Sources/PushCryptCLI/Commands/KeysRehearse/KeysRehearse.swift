@@ -26,10 +26,13 @@ struct KeysRehearse: AsyncParsableCommand {
             leads [{publishLead, holding (devices that hold a key when it begins to seal, in all rotations), lost (pushes)}], \
             smallestLead, losesNone, verdict.
 
+            With --day-keys no keyset is given: a year of devices with keys of days is simulated, whose apps run as often as the fleet             fetches keys. JSON: devices, periods [{period, sent, lastResort, expired, placeholders}].
+
             Example: pushcrypt keys rehearse Keys/shared --refresh-p50 6h --refresh-p99 20d
             """)
 
-    @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
+    @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String?
+    @Flag(help: "Simulate the keys of days that devices make, in place of a keyset.") var dayKeys = false
     @Option(help: .init("Half of the devices fetch keys at least this often.", "DURATION"))
     var refreshP50: DurationArgument
     @Option(help: .init("99 of 100 devices fetch keys at least this often.", "DURATION"))
@@ -46,8 +49,21 @@ struct KeysRehearse: AsyncParsableCommand {
     @OptionGroup var keystore: KeystoreOptions
     @OptionGroup var messages: MessageOptions
 
+    func validate() throws {
+        guard (path == nil) == dayKeys else {
+            throw ValidationError("Give a keyset, Keys/NAME, or --day-keys in its place.")
+        }
+        guard !dayKeys || rotateEvery == nil && publishLead == nil else {
+            throw ValidationError("--rotate-every and --publish-lead are for keysets and not for --day-keys.")
+        }
+    }
+
     func run() async throws {
-        let (fleet, policy) = try read()
+        guard let path else {
+            let year = await DayKeyRehearsalText(try fleet(), workers: ProcessInfo.processInfo.activeProcessorCount)
+            return try StandardStreams.write(year.json, asJSON: json) { year.text($0, width: StandardStreams.columns) }
+        }
+        let (fleet, policy) = try read(path)
         let outcome = await RehearsalOutcome(fleet, policy, workers: ProcessInfo.processInfo.activeProcessorCount)
         try StandardStreams.write(outcome.json, asJSON: json) { terminal in
             RehearsalText(outcome: outcome, terminal: terminal, width: StandardStreams.columns).text
@@ -55,7 +71,7 @@ struct KeysRehearse: AsyncParsableCommand {
     }
 
     // Not in `run`: Swift 6.3's optimiser crashes on several throwing calls in one async function.
-    private func read() throws -> (Fleet, RotationPolicy) {
+    private func read(_ path: String) throws -> (Fleet, RotationPolicy) {
         let keysets = try HostKeysets(keystore, at: .now, SecretOptions.parse([]))
         let state = try keysets.read(keysets.location(path)).state
         guard state.kind != .publisher else {
@@ -63,12 +79,14 @@ struct KeysRehearse: AsyncParsableCommand {
         }
         var policyOptions = try PolicyOptions.parse([])
         (policyOptions.rotateEvery, policyOptions.publishLead) = (rotateEvery, publishLead)
-        let policy = try policyOptions.policy(over: state.policy)
+        return (try fleet(), try policyOptions.policy(over: state.policy))
+    }
+
+    private func fleet() throws -> Fleet {
         do {
-            let fleet = try Fleet(
+            return try Fleet(
                 devices: devices, refreshP50InSeconds: refreshP50.seconds, refreshP99InSeconds: refreshP99.seconds,
                 offline: offline?.share ?? 0.02)
-            return (fleet, policy)
         } catch { throw Failure(.usage, error.reason) }
     }
 }

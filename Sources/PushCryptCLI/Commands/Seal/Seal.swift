@@ -58,13 +58,18 @@ struct Seal: ParsableCommand {
         name: .customLong("allow-lower-suite"),
         help: "Seal to the newest key of a set although its suite ranks below that of an older key.")
     var allowsLowerSuite = false
+    @Flag(help: "Refuse devices with day keys that have none for today, in place of the key of their record.")
+    var requireDayKey = false
     @Option(help: .init("Sign with the primary key of this keyset.", "FILE|Keys/NAME")) var signWith: String?
     @OptionGroup(title: "Placeholder") var placeholder: PlaceholderOptions
     @OptionGroup(title: "Attachments and self-test") var extras: ExtrasOptions
     @OptionGroup(title: "Instructions to the device") var instructions: InstructionOptions
     @Option(help: .init("Pad to a multiple of N bytes, to the limit, or not at all.", "N|max|none"))
     var pad: PaddingPolicy = .multiple(of: 128)
-    @Option(help: .init("How long devices show the message. (default: 30d)", "DURATION")) var expires: DurationArgument?
+    @Option(
+        help: .init(
+            "How long devices show the message. (default: 30d, or the flight of a device with day keys)", "DURATION"))
+    var expires: DurationArgument?
     @Option(
         help: .init("The maximum size of the outer payload in bytes. (default: 4096 less what --carrier adds)", "N"))
     var limit: Int?
@@ -150,6 +155,7 @@ struct Seal: ParsableCommand {
         options.isQuiet = instructions.quiet
         options.badgeIncrement = instructions.badgeAdd
         options.minimumSuite = minimumSuite.map(Suite.init)
+        options.requiresDayKey = requireDayKey
         return options
     }
 
@@ -187,7 +193,7 @@ struct Seal: ParsableCommand {
                 try $0.retract(campaigns: instructions.retractFrom, of: recipient)
             }
         }
-        for warning in sealed.warnings { StandardStreams.writeNote(warning.description) }
+        for note in sealed.notes { StandardStreams.writeNote(note) }
         if !recipient.hasSecret, source.keyset.entries.contains(where: \.record.hasPSK) {
             StandardStreams.writeNote(
                 "key \(recipient.kid) of \(to) has no psk, and another key has one: if the key lost its psk, the device can't "
