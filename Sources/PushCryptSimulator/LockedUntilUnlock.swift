@@ -18,6 +18,10 @@ private struct LockedKeyring: RecipientKeyring {
         guard !isLocked() else { throw .keyLocked }
         return try inner.key(kid, at: time)
     }
+
+    var hasDayKeys: Bool { inner.hasDayKeys && !isLocked() }
+
+    func erase(after push: OpenedPush?, at clock: UnixTime) { inner.erase(after: push, at: clock) }
 }
 
 private struct LockedMemory: DeliveryMemory {

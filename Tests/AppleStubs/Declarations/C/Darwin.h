@@ -49,7 +49,7 @@ struct timespec {
     time_t tv_sec;
     long tv_nsec;
 };
-typedef enum { CLOCK_REALTIME = 0, CLOCK_MONOTONIC_RAW = 4 } clockid_t INTRODUCED(10.12, 10.0, 10.0, 3.0);
+typedef enum { CLOCK_REALTIME = 0, CLOCK_MONOTONIC_RAW = 4, CLOCK_MONOTONIC = 6 } clockid_t INTRODUCED(10.12, 10.0, 10.0, 3.0);
 int clock_gettime(clockid_t, struct timespec *) INTRODUCED(10.12, 10.0, 10.0, 3.0);
 
 // string.h, stdlib.h
