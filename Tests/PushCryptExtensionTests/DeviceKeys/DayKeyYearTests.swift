@@ -11,7 +11,8 @@ import Testing
 /// restored from backups, have wrong clocks, run the app rarely or without a network, and are stolen.
 @Suite("a year of phones with day keys") struct DayKeyYearTests {
     private static let count =
-        ProcessInfo.processInfo.environment["PUSHCRYPT_DAY_DEVICES"].flatMap { Int($0) } ?? (LongTests.areEnabled ? 200 : 4)
+        ProcessInfo.processInfo.environment["PUSHCRYPT_DAY_DEVICES"].flatMap { Int($0) }
+        ?? (LongTests.areEnabled ? 200 : 4)
 
     @Test(
         "no push is lost but to exp, a clock that was wrong for a day, or a restored backup, and a thief opens what the page says",
@@ -69,7 +70,10 @@ struct YearCounts: Sendable, CustomStringConvertible {
 
 private final class YearPhone {
     private enum Event {
-        case app(isOnline: Bool), push, on, off, clock(Int64), backup, restore, theft
+        case app(isOnline: Bool)
+        case push, on, off
+        case clock(Int64)
+        case backup, restore, theft
     }
 
     private struct Sent {
@@ -209,7 +213,8 @@ private final class YearPhone {
         let push = try TestPush(time: time).seal(to: recipient)
         let kid = try OuterPayload(JSONText(push.bytes)).kid
         let message = Sent(
-            bytes: push.bytes, kid: kid, issuedAt: time, expiresAt: push.expiresAt, isLastResort: push.usesLastResortKey)
+            bytes: push.bytes, kid: kid, issuedAt: time, expiresAt: push.expiresAt, isLastResort: push.usesLastResortKey
+        )
         counts.sent += 1
         counts.lastResort += push.usesLastResortKey ? 1 : 0
         sent.append(message)
@@ -241,7 +246,8 @@ private final class YearPhone {
         case .failure(.expired) where offset > 0 || highest.map({ $0 > now }) ?? false: counts.expired += 1
         case .failure(.notYetValid) where offset < 0: counts.expired += 1
         case .failure(.keyExpired) where hasLostKeys, .failure(.unknownKey) where hasLostKeys: counts.keysLost += 1
-        case .failure(let failure): counts.violations.append("\(failure) of a push of \(push.issuedAt) at \(now), clock \(clock)")
+        case .failure(let failure):
+            counts.violations.append("\(failure) of a push of \(push.issuedAt) at \(now), clock \(clock)")
         }
         try erase(nil, nil)
     }
