@@ -6,6 +6,7 @@ public final class StubKeychain: @unchecked Sendable {
     private let lock = NSLock()
     private var items: [[String: Any]] = []
     private var conditions: [String: Condition] = [:]
+    private var callCounts: [String: Int] = [:]
 
     public static let shared = StubKeychain()
 
@@ -25,6 +26,9 @@ public final class StubKeychain: @unchecked Sendable {
     public func setCondition(_ condition: Condition, ofGroup group: String) {
         lock.withLock { conditions[group] = condition }
     }
+
+    /// How many calls there were for the group.
+    public func callCount(inGroup group: String) -> Int { lock.withLock { callCounts[group, default: 0] } }
 
     /// All items of the group, independent of its condition.
     public func items(inGroup group: String) -> [[String: Any]] {
@@ -92,6 +96,7 @@ public final class StubKeychain: @unchecked Sendable {
 
     private func readiness(_ query: CFDictionary) -> OSStatus {
         guard query[kSecClass] is String, let group = query[kSecAttrAccessGroup] as? String else { return errSecParam }
+        callCounts[group, default: 0] += 1
         return switch conditions[group] ?? .open {
         case .open: errSecSuccess
         case .locked: errSecInteractionNotAllowed

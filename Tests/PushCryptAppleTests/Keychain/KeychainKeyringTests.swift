@@ -197,8 +197,11 @@ struct TestKeychain {
     static let (now, topic) = (UnixTime(1_800_000_000), "com.example.app")
     let group = "TEAMID.\(UUID().uuidString)"
     let usesSecureEnclave: Bool
+    var period = KeyPeriod.renewed()
 
-    var keyring: KeychainKeyring { KeychainKeyring(accessGroup: group, usesSecureEnclave: usesSecureEnclave) }
+    var keyring: KeychainKeyring {
+        KeychainKeyring(accessGroup: group, usesSecureEnclave: usesSecureEnclave, period: period)
+    }
 
     func identity(suite: Suite = .p256, withPSK: Bool = true, at time: UnixTime = now) -> DeviceIdentity {
         DeviceIdentity(storage: keyring, options: .init(suite: suite, withPSK: withPSK), clock: { time })
