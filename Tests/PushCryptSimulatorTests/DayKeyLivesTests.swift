@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(
-        "a phone that is off for three weeks shows the first push after it, by the last-resort key, and the app's start renews the record"
+        "a phone that was off for three weeks shows the next push by its last-resort key, and the app renews the record"
     )
     func offForThreeWeeks() async throws {
         let phone = try await Phone()
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test(
-        "an app that was deleted and installed again, whose keychain has survived, shows pushes with the keys of before"
+        "an app that was deleted and installed again shows pushes with the keys that stayed in the keychain"
     )
     func reinstallation() async throws {
         let phone = try await Phone()
@@ -126,7 +126,7 @@ import Testing
     }
 
     @Test(
-        "a phone that was restored from its own backup shows placeholders for days that the backup doesn't have, until the app starts"
+        "a phone with its own backup shows placeholders for days that the backup lacks, until the app starts"
     )
     func restoration() async throws {
         let phone = try await Phone()
@@ -172,7 +172,7 @@ import Testing
     }
 
     @Test(
-        "a backend that went back to an old set seals to days that the phone still has, and then to the last-resort key: all is shown"
+        "a backend that goes back to an old set seals to its days, and then to the last-resort key: all is shown"
     )
     func oldSet() async throws {
         let phone = try await Phone()

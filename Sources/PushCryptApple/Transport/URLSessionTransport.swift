@@ -1,9 +1,12 @@
-import Foundation
+import PushCryptCore
 public import PushCryptExtension
 import PushCryptPrimitives
 
 #if canImport(FoundationNetworking)
-import FoundationNetworking
+import Foundation
+public import FoundationNetworking
+#else
+public import Foundation
 #endif
 
 /// HTTP with the system's `URLSession`, for an app's extension.
@@ -181,4 +184,15 @@ final class DelegateQueue: OperationQueue, @unchecked Sendable {
         maxConcurrentOperationCount = 1
     }
     #endif
+}
+
+extension PushRegistration.Upload {
+    /// Tells the date of the backend's answer, by which day keys are erased: the header `Date`. See ``answered(at:)``.
+    public func answered(_ response: URLResponse) {
+        let format = DateFormatter()
+        (format.locale, format.timeZone) = (Locale(identifier: "en_US_POSIX"), TimeZone(secondsFromGMT: 0))
+        format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss zzz"
+        let text = (response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Date")
+        if let date = text.flatMap(format.date) { answered(at: UnixTime(Int64(date.timeIntervalSince1970))) }
+    }
 }

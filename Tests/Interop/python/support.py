@@ -17,8 +17,9 @@ from pushcrypt._json import b64, dump, unb64
 from pushcrypt._keys import Key
 from pushcrypt._message import WINDOW_IN_SECONDS
 from pushcrypt._outer import MAX_LIMIT
+from pushcrypt._times import seconds, time_text
 from pushcrypt.keyset_log import KeysetFile, KeysetLog, Point
-from pushcrypt.keysets import always, seconds, time_text
+from pushcrypt.keysets import always
 from pushcrypt.sender_sets import Pins, State, accept
 
 Random = Callable[[int], bytes]

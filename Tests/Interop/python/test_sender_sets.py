@@ -14,7 +14,7 @@ from pushcrypt import (
 from pushcrypt._json import b64, unb64
 from pushcrypt._keys import Key, key_id
 from pushcrypt._points import public_of
-from pushcrypt.keysets import time_text
+from pushcrypt._times import time_text
 from pushcrypt.sender_sets import Pins, Publication, State, TrustedSet
 
 VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "Conformance", "vectors", "sender-sets-v1.json")
