@@ -8,7 +8,8 @@ from typing import Any, Callable
 import pushcrypt
 from pushcrypt import blobs, possession
 from pushcrypt._json import b64, unb64
-from pushcrypt.keysets import Keyset, seconds, time_text
+from pushcrypt._times import seconds, time_text
+from pushcrypt.keysets import Keyset
 from pushcrypt.sender_sets import Pins, State, accept
 
 Request = dict[str, Any]

@@ -20,7 +20,8 @@ from pushcrypt import Keyset, PushCryptError  # noqa: E402
 from pushcrypt._json import b64, unb64  # noqa: E402
 from pushcrypt._keys import Key, key_id  # noqa: E402
 from pushcrypt._points import ORDER_8_Y  # noqa: E402
-from pushcrypt.keysets import MOMENTS, seconds  # noqa: E402
+from pushcrypt._times import seconds  # noqa: E402
+from pushcrypt.keysets import MOMENTS  # noqa: E402
 from pushcrypt.sealer import campaign_id  # noqa: E402
 
 KEYS.update(XWING_KEYS)

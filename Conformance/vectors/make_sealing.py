@@ -17,7 +17,7 @@ from annotate import (
 from make_envelopes import KEYS, b64
 from make_pushcrypt_v1 import AT, DAY, DEVICE, TOPIC
 from pushcrypt._keys import Key
-from pushcrypt.keysets import time_text
+from pushcrypt._times import time_text
 
 WINDOW = 30 * DAY
 INNER = '{"aps":{"alert":"x"}}'

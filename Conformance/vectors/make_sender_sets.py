@@ -21,7 +21,7 @@ from make_pushcrypt_v1 import XWING_KEYS, made  # noqa: E402
 from pushcrypt import PushCryptError, sender_sets  # noqa: E402
 from pushcrypt._json import b64, unb64  # noqa: E402
 from pushcrypt._keys import Key  # noqa: E402
-from pushcrypt.keysets import time_text  # noqa: E402
+from pushcrypt._times import time_text  # noqa: E402
 
 TOPIC, NOW, DAY = "com.example.app", 1_800_000_000, 86_400
 SET, OTHER_SET = hashlib.sha256(b"pushcrypt test set").digest()[:16], hashlib.sha256(b"another test set").digest()[:16]

@@ -10,7 +10,7 @@ from typing import Any, Iterator
 from pushcrypt import _envelope, blobs
 from pushcrypt._json import b64, parse, unb64
 from pushcrypt._keys import Key, load_key
-from pushcrypt.keysets import seconds
+from pushcrypt._times import seconds
 
 from .cases import Case, Failed, Level, Request, Session, expect, of_vector, shown, text_of
 from .material import AT, DAY, TOPIC, Vectors

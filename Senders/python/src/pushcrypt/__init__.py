@@ -4,7 +4,8 @@
 `Receipt` reads what devices report, and `Opener` opens pushes in tests. `pushcrypt.sender_sets` has signed sets of sender keys,
 `pushcrypt.keyset_log` the files of keysets.
 
-seal a push             sealer, blobs, keys, keysets, errors, _carriers, _envelope, _hpke, _json, _keys, _message, _outer, _points, _xwing
+seal a push             sealer, blobs, keys, keysets, errors, _carriers, _device_set, _envelope, _hpke, _json, _keys, _message,
+                        _outer, _points, _times, _xwing
 the rest of a sender    keyset_watcher, keyset_log, _log_line, _keyset_material, _wrap_command, registration, possession, receipts
 devices and publishers  opener, sender_sets, _senders, standin, _test_doors
 """

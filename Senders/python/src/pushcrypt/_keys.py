@@ -6,7 +6,7 @@ import hmac
 import json
 import os
 import re
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Mapping
 
@@ -14,7 +14,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from . import _hpke
+from . import _device_set, _hpke
+from ._device_set import DeviceSet
 from ._json import b64, unb64
 from ._points import PrivateObject, PublicObject, check_public, private_object, public_object, public_of, serialised
 from ._xwing import PUBLIC_SIZE
@@ -29,7 +30,7 @@ KINDS: dict[str, tuple[str, str | None, str, int]] = {  # kind: (kty, crv, alg, 
 }
 RECIPIENT_KINDS = ("p256", "x25519", "xwing")
 RANK = {1: 0, 2: 0, 3: 1, 4: 1}  # by suite: 3 and 4 keep recorded messages secret from a later quantum computer
-MAX_RECORD = 4_096  # bytes of a registration record
+MAX_RECORD = 4_096  # bytes of a registration record without its device set
 _DEVICE_ID = re.compile("[A-Za-z0-9_-]{1,64}", re.ASCII)
 _TOPIC = re.compile("[A-Za-z0-9.-]{1,155}", re.ASCII)
 
@@ -39,7 +40,7 @@ class Secretive:
     """Values that have secrets. They are compared in a time that depends on no secret."""
 
     def _values(self) -> tuple[Any, ...]:
-        return tuple(getattr(self, one.name) for one in fields(self))
+        return tuple(getattr(self, one.name) for one in fields(self) if one.compare)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Secretive) or type(other) is not type(self):
@@ -62,6 +63,7 @@ class Key(Secretive):
     psk: bytes | None = field(default=None, repr=False)
     device: str | None = None
     role: str | None = None  # "publisher": an Ed25519 key that signs sender sets, not messages
+    device_set: DeviceSet | None = field(default=None, repr=False, compare=False)  # of a registration record
 
     @cached_property
     def suite(self) -> int:
@@ -92,6 +94,27 @@ class Key(Secretive):
         """Ed25519, RFC 8032, pure. Raises InvalidSignature."""
         Ed25519PublicKey.from_public_bytes(self.public).verify(signature, message)
 
+    def of_day(self, now: int) -> Key | None:
+        """The day key for `now`. None without a device set, and on a day that it doesn't have. Raises as `day_key` does."""
+        kid = self.device_set.kid_at(now) if self.device_set is not None else None
+        return None if kid is None else self.day_key(kid)
+
+    def day_key(self, kid: str) -> Key:
+        """A key of the device set, with the record's psk. The last one is kept, so that a day's key is read once.
+
+        Raises KeyRecordError: as for a record, and `wrongKind` for a key of another suite, with a secret or with a device set.
+        """
+        assert self.device_set is not None
+        known: Key | None = next(iter(self.device_set.last), None)
+        if known is not None and known.kid == kid:
+            return known
+        jwk = self.device_set.jwks[kid]
+        key = None if "deviceSet" in jwk else load_key(jwk)
+        if key is None or (key.kind, key.secret, key.psk) != (self.kind, None, None):
+            raise KeyRecordError("wrongKind", f"day key {kid} isn't a public key of suite {self.suite} alone")
+        self.device_set.last[:] = [key := replace(key, psk=self.psk)]
+        return key
+
     @property
     def material(self) -> bytes:
         """d, priv or k, where the caller has checked that there is one."""
@@ -107,6 +130,8 @@ class Key(Secretive):
             jwk[_private_member(self.kind)] = b64(self.secret)
         if self.psk is not None:
             jwk["psk"] = b64(self.psk)
+        if self.device_set is not None:
+            jwk["deviceSet"] = self.device_set.text
         if self.device is not None:
             jwk["device"] = self.device
         if self.role is not None:
@@ -145,7 +170,7 @@ def load_key(jwk: Any, require_kid: bool = True) -> Key:
     """Reads a record: the exact alg, coordinates of full length on the curve, the right kid, and a `d` that fits.
 
     Raises KeyRecordError: `malformed`, `unsupportedKey` (kty, crv, alg), `invalidKey`, `kidMismatch`, `invalidDeviceID`,
-    `unsupportedSuite`.
+    `unsupportedSuite`. Of a device set: `tooLarge`, `pskMissing`, `notAuthentic`, `otherRegistration`, `duplicateKey`.
     """
     try:
         return _load(jwk, require_kid)
@@ -175,7 +200,9 @@ def _load(jwk: Any, require_kid: bool) -> Key:
         device, kid = checked_device(jwk["device"]), jwk["kid"]
     elif require_kid and jwk["kid"] != kid:
         raise KeyRecordError("kidMismatch", f"the record's kid isn't that of its key, {kid}: the record was changed")
-    return Key(kind, kid, public, secret, psk, device, role)
+    is_record = kind in RECIPIENT_KINDS and secret is None and "deviceSet" in jwk
+    device_set = _device_set.read(jwk["deviceSet"], kid, psk) if is_record else None
+    return Key(kind, kid, public, secret, psk, device, role, device_set)
 
 
 def _kind(jwk: Mapping[str, Any], require_alg: bool) -> str:

@@ -23,8 +23,9 @@ from typing import Any, Callable, Mapping
 
 from ._json import MAX_INTEGER, Obj, is_integer, parse, spans, unb64
 from ._keys import is_topic
+from ._times import seconds
 from .errors import Flaw
-from .keysets import MAX_TOPICS, MOMENTS, seconds
+from .keysets import MAX_TOPICS, MOMENTS
 
 ACTIONS = ("created", "rotated", "imported", "revoked", "destroyed", "policy", "secrets", "published", "restored",
            "clockCorrected")

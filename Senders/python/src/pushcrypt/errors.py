@@ -20,8 +20,8 @@ class SealError(PushCryptError):
     """A push wasn't sealed.
 
     `code` is `invalidPayload`, `invalidPlaceholder`, `invalidOption`, `notExposable`, `notAuthenticated`, `suiteTooLow`,
-    `deviceMissing`, `noKeySeals` or `tooLarge`. With `tooLarge`, `bytes_needed` is the length of the outer payload without padding and
-    `bytes_available` is the limit.
+    `deviceMissing`, `noKeySeals`, `noDayKey`, `expiresTooLate`, `tooLarge`, or that of a `KeyRecordError` for a day key. With
+    `tooLarge`, `bytes_needed` is the length of the outer payload without padding and `bytes_available` is the limit.
     """
 
     def __init__(
@@ -53,8 +53,8 @@ class KeyRecordError(PushCryptError):
 
     Keys: `malformed`, `tooLarge`, `unsupportedKey`, `invalidKey`, `kidMismatch`, `duplicateKey`, `wrongKind`, `pskMissing`, `noKeySeals`,
     `invalidDeviceID`, `invalidTopic`, `keyExpired`, `keyRevoked`, `unsupportedSuite`. Registrations: `tooLarge`, `notAsymmetric`,
-    `suiteTooLow`, `conflict`, `otherAccount`. Signed sets: `tooLarge`, `notSigned`,
-    `otherSet`, `otherTopic`, `otherEpoch`, `rolledBack`, `conflict`, `expired`, `unknownKey`.
+    `suiteTooLow`, `conflict`, `otherAccount`, `rolledBack`. Device sets: `tooLarge`, `notAuthentic`, `otherRegistration`. Signed
+    sets: `tooLarge`, `notSigned`, `otherSet`, `otherTopic`, `otherEpoch`, `rolledBack`, `conflict`, `expired`, `unknownKey`.
     """
 
 

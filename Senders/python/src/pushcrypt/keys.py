@@ -2,12 +2,14 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Iterable, Protocol, runtime_checkable
 
-from . import _keys
+from . import _device_set, _keys
 from ._envelope import proof
 from ._keys import RANK, RECIPIENT_KINDS, Key
+from ._message import WINDOW_IN_SECONDS
 from .errors import KeyRecordError
 from .keysets import Entry, Keyset, RecordText, always, kind_of
 
@@ -81,6 +83,11 @@ class Recipient(_KeyHolder):
         """Whether sealing to this key requires a secret: a psk or a shared key."""
         return proof(self._key, signed=False) != 0
 
+    @property
+    def longest_lifetime(self) -> int:
+        """How many seconds after its sealing a push to this device may expire: 30 days, or the flight of its device set."""
+        return WINDOW_IN_SECONDS if self._key.device_set is None else self._key.device_set.flight
+
     def jwk(self) -> dict[str, str]:
         """The record. It contains the psk or the shared key."""
         return self._key.record(private=False)
@@ -114,9 +121,27 @@ class RecipientKey(_KeyHolder):
         """A device's own key, if this is the shared key of many devices."""
         return RecipientKey(_keys.device_key(self._key, device))
 
-    def registration_record(self) -> dict[str, str]:
+    def registration_record(self, device_set: str | None = None) -> dict[str, str]:
         """The JWK that the app uploads. It contains the psk or the shared key: it is a secret between app and backend."""
-        return self._key.record(private=False)
+        return {**self._key.record(private=False), **({} if device_set is None else {"deviceSet": device_set})}
+
+    def day_key(self) -> RecipientKey:
+        """A fresh day key of this device: it has the suite and the psk of this key."""
+        return RecipientKey(replace(_keys.generate(self._key.kind), psk=self._key.psk))
+
+    def device_set(
+        self, keys: Iterable[tuple[RecipientKey, date, int]], *, sequence: int, flight: int = _device_set.DAY
+    ) -> str:
+        """The device set that `registration_record` takes: day keys, each with its first day in UTC and its number of days, 1 to 7.
+
+        `sequence` grows with each upload. `flight` is the longest lifetime of a push, 1 to 7 days in seconds. Only readers check this.
+        """
+        found = []
+        for key, first, count in keys:
+            start, day = (first - date(1970, 1, 1)).days, _device_set.DAY
+            days = _device_set.Days(start * day, (start + count) * day, key.kid)
+            found.append((replace(key._key, psk=None).record(private=False), days))
+        return _device_set.written(found, sequence, flight, self.kid, self._key.psk or b"")
 
     def private_jwk(self) -> dict[str, str]:
         """The whole key."""

@@ -1,13 +1,12 @@
 """Published key sets and key lifecycles (PROTOCOL sections 3 and 9)."""
 from __future__ import annotations
 
-import datetime
-import re
 from dataclasses import dataclass, field
 from typing import Any, Iterable, Mapping, Union
 
 from ._json import Obj, is_integer, json_bytes, parse
 from ._keys import Key, load_key
+from ._times import seconds
 from .errors import Flaw, KeyRecordError
 
 #: A JWK or a JWK set: its JSON, or the object.
@@ -16,10 +15,7 @@ RecordText = Union[Mapping[str, Any], str, bytes]
 MAX_SIZE = 4 * 2**20  # bytes of a set, and of a keyset's file
 MAX_TOPICS, LONGEST_VALIDITY_IN_SECONDS = 16, 90 * 86_400  # of a signed set (PROTOCOL section 10)
 MOMENTS = ("createdAt", "activatesAt", "retiresAt", "expiresAt", "revokedAt", "destroyedAt")
-_YEARS_0_TO_9999 = range(-62_167_219_200, 253_402_300_800)  # Unix seconds
-_FOUR_CENTURIES = 146_097  # days
 _KIND = {"p256": "recipient", "x25519": "recipient", "xwing": "recipient", "oct": "shared", "ed25519": "sender"}
-_TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:[Zz]|([+-])(\d\d):(\d\d))", re.ASCII)
 
 
 def kind_of(key: Key) -> str:
@@ -176,28 +172,3 @@ def _checked(entries: list[Entry], kind: str, sequence: int | None = None, updat
     if len({entry.key.kid for entry in entries}) < len(entries):
         raise KeyRecordError("duplicateKey", "the set has two keys of one kid")
     return Keyset(tuple(entries), kind, sequence, updated_at)
-
-
-def seconds(text: Any, name: str) -> int:
-    """RFC 3339, to the second, of the years 0 to 9999 in UTC. A leap second counts as the second after it."""
-    match = _TIME.fullmatch(text) if isinstance(text, str) else None
-    if not match:
-        raise Flaw(f"{name} isn't a date-time of RFC 3339 with an offset")
-    year, month, day, hour, minute, second = map(int, match.groups()[:6])
-    sign, hours, minutes = match.group(7), int(match.group(8) or 0), int(match.group(9) or 0)
-    if hour > 23 or minute > 59 or second > 60 or hours > 23 or minutes > 59:
-        raise Flaw(f"{name} isn't a time of day")
-    try:  # datetime begins with the year 1, and the calendar repeats after 400 years
-        later = datetime.date(year or 400, month, day) - datetime.date(1970, 1, 1)
-    except ValueError:
-        raise Flaw(f"{name} isn't a date") from None
-    days = later.days - (0 if year else _FOUR_CENTURIES)
-    offset = (hours * 3600 + minutes * 60) * (-1 if sign == "-" else 1)
-    found = days * 86_400 + hour * 3600 + minute * 60 + second - offset
-    if found not in _YEARS_0_TO_9999:
-        raise Flaw(f"{name} isn't of the years 0000 to 9999 in UTC")
-    return found
-
-
-def time_text(at: int) -> str:
-    return datetime.datetime.fromtimestamp(at, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")

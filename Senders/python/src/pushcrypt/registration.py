@@ -4,6 +4,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Iterable, Literal, Union
 
+from ._device_set import MAX_SET
 from ._json import parse, raw_bytes
 from ._keys import MAX_RECORD, RANK, Key, Secretive, load_key
 from .errors import Flaw, KeyRecordError
@@ -17,7 +18,8 @@ Requirement = Literal["psk", "asymmetric"]
 #: A device token belongs to one environment of APNs.
 Environment = Literal["sandbox", "production"]
 
-_CODES = ("unsupportedKey", "unsupportedSuite", "invalidKey", "kidMismatch", "wrongKind")
+_CODES = ("unsupportedKey", "unsupportedSuite", "invalidKey", "kidMismatch", "wrongKind", "tooLarge", "notAuthentic",
+          "otherRegistration")
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,12 +35,13 @@ class Registration(Secretive):
     def from_json(cls, record: Union[bytes, str], *, requiring: Iterable[Requirement]) -> Registration:
         """Reads the body of an upload. Require ("psk", "asymmetric") of apps that use the library's `DeviceIdentity` as it is.
 
+        It checks all day keys. To seal to a stored record, `Recipient.from_jwk` reads only the key of the day.
+
         Raises KeyRecordError: `tooLarge`, `malformed`, `unsupportedKey`, `unsupportedSuite`, `invalidKey`, `kidMismatch`;
-        `wrongKind` for a private key or a key that signs; `pskMissing`, `notAsymmetric` if a requirement isn't met.
+        `wrongKind` for a private key or a key that signs; `pskMissing`, `notAsymmetric` if a requirement isn't met; `notAuthentic`,
+        `otherRegistration` for a device set of another record.
         """
         text = raw_bytes(record)
-        if len(text) > MAX_RECORD:
-            raise KeyRecordError("tooLarge", f"the record has {len(text):,} bytes and the limit is {MAX_RECORD:,}")
         registration = cls(text, Recipient(sealing_key(Entry(_key(text)))))
         registration.check(requiring)
         return registration
@@ -64,14 +67,42 @@ class Registration(Secretive):
                 "suiteTooLow", f"key {self.kid} has suite {self.recipient.suite}, which ranks below suite "
                 f"{replacing.recipient.suite} of key {replacing.kid}, which it would replace")
 
+    def check_device_set(self, *, replacing: Registration) -> None:
+        """Checks that its device set may replace that of a stored record of the same key. A record without a set replaces every set.
+
+        Raises KeyRecordError: `rolledBack` for a lower `seq`, `conflict` for another set with the same `seq`.
+        """
+        new, old = self.recipient._key.device_set, replacing.recipient._key.device_set
+        if new is None or old is None:
+            return
+        if new.sequence < old.sequence:
+            raise KeyRecordError("rolledBack", f"the device set of key {self.kid} has the seq {new.sequence}, and the stored one "
+                                 f"{old.sequence}: an earlier upload came late")
+        if new.sequence == old.sequence and new.text != old.text:
+            raise KeyRecordError("conflict", f"another device set of key {self.kid} with the seq {new.sequence} is stored")
+
 
 def _key(text: bytes) -> Key:
+    """The key of the record, whose day keys were checked."""
     try:
-        return load_key(parse(text)[0])
+        _check_size(len(text) - 6 * MAX_SET)  # a set whose characters are all escaped
+        root, read = parse(text)
+        _, start, end = root.spans.get("deviceSet", (0, 0, 0))
+        _check_size(len(text) - len(read[start:end].encode()))
+        key = load_key(root)
+        for days in key.device_set.days if key.device_set is not None else ():
+            key.day_key(days.kid)
+        return key
     except Flaw as flaw:
         raise KeyRecordError("malformed", f"the record: {flaw.reason}") from None
     except KeyRecordError as error:
         raise error if error.code in _CODES else KeyRecordError("malformed", error.reason) from None
+
+
+def _check_size(count: int) -> None:
+    """Of a record without the value of its device set."""
+    if count > MAX_RECORD:
+        raise KeyRecordError("tooLarge", f"the record has {count:,} bytes and the limit is {MAX_RECORD:,}")
 
 
 @dataclass(frozen=True)
@@ -116,7 +147,8 @@ class RegistrationChange:
         `is_proven`: the device has answered a challenge for the record. Only then can a key change its account.
         `allows_lower_suite`: only for a device that is known to have lost the suite of its stored key.
 
-        Raises KeyRecordError: `conflict` if another key has the same kid, `otherAccount`, `suiteTooLow`.
+        Raises KeyRecordError: `conflict` if another key has the same kid, or another device set the same seq; `rolledBack` for an older
+        device set; `otherAccount`, `suiteTooLow`.
         """
         if type(is_proven) is not bool or type(allows_lower_suite) is not bool:
             raise TypeError("is_proven or allows_lower_suite isn't True or False")
@@ -128,6 +160,7 @@ class RegistrationChange:
                 raise KeyRecordError("conflict", f"another key with the id {upload.kid} is stored; it is never replaced")
             if not is_proven and present.account != upload.account:
                 raise KeyRecordError("otherAccount", f"key {upload.kid} belongs to another account")
+            upload.registration.check_device_set(replacing=present.registration)
         replaced = [row for row in rows if row.device_token == upload.device_token and row.kid != upload.kid]
         for row in replaced:
             # The row of another account doesn't count: its user could keep the next user of the device from registering.

@@ -45,6 +45,8 @@ class Push:
     sealed_at: int = 0
     offloaded: SealedOffload | None = None
     """The blob of a payload that didn't fit. Upload it before you send the push."""
+    uses_last_resort_key: bool = False
+    """Whether the device has day keys and none for today. Count these pushes: its app hasn't run for long."""
 
     @property
     def headers(self) -> dict[str, str]:
@@ -106,22 +108,25 @@ class Sealer:
     def seal(
         self, payload: PayloadText, *, to: Recipient, placeholder: Placeholder, padding: Padding = 128,
         limit: int | None = None, carrier: Carrier = "apns", collapse_id: str | None = None,
-        expires_after: timedelta | int = WINDOW_IN_SECONDS, exposed: Iterable[str] = (), campaign: str | None = None,
+        expires_after: timedelta | int | None = None, exposed: Iterable[str] = (), campaign: str | None = None,
         retract: Iterable[str] = (), quiet: bool = False, badge_add: int | None = None,
         attachments: Iterable[Attachment] = (), offload: Offload | None = None, self_test: bool = False,
-        minimum_suite: int | None = None, bare: bool = False, oversize: Oversize | None = None,
+        minimum_suite: int | None = None, bare: bool = False, oversize: Oversize | None = None, requires_day_key: bool = False,
     ) -> Push:
         """Encrypts a payload, an object with `aps` or its JSON, which is sealed byte for byte.
 
         `padding` hides the length: a multiple of bytes, "limit", or None. `limit` is the largest size of the whole push, in bytes;
         None leaves of 4,096 what the carrier adds. `carrier` is the way to the device, which the app names too. `collapse_id`, at
         most 64 characters of ASCII, is readable on the way.
-        `expires_after` is at most 30 days, in seconds if it is a number. `exposed` names members of `aps` that stay readable.
+        `expires_after`, in seconds if it is a number, is at most `to.longest_lifetime`: 30 days, or less for a device with day keys.
+        None is the longest. `exposed` names members of `aps` that stay readable.
         `campaign` names this push: sealed again for the same recipient it has the same id, and is shown once. If the recipient
         has neither a psk nor a shared key and the push isn't signed, the name must not be guessable.
         `retract` are ids of earlier pushes to take back. `quiet` pushes aren't shown. `badge_add` changes the badge by this number.
         `self_test` asks the extension for a report that it works.
         `minimum_suite` refuses a recipient whose suite ranks below it: 3 demands a key that resists quantum computers.
+        `requires_day_key` refuses a device with day keys whose set has none for today. Otherwise the push is sealed to the key of its
+        record, which opens for longer, and `Push.uses_last_resort_key` is True.
         `bare` allows a shared key that isn't the key of one device: everyone who has that key can open the push.
         `oversize` seals a payload that doesn't fit as a blob, which the device fetches. It gets the blob, and returns the https URL
         at which devices will find it. `Push.offloaded` is the blob, and the push itself has the payload's `aps`, which is shown if
@@ -131,12 +136,13 @@ class Sealer:
         Raises SealError, and what `oversize` raises.
         """
         _check_types(to, placeholder, oversize)
-        key, now = to._key, self._clock()
-        lifetime = _lifetime(expires_after)
+        now = self._clock()
+        key = _key_of_day(to._key, int(now), requires_day_key)
+        lifetime = _lifetime(expires_after, to)
         limit = MAX_LIMIT - _carriers.RESERVED[_carriers.checked(carrier)] if limit is None else limit
         _check_limits(limit, padding)
         _check_collapse_id(collapse_id, carrier)
-        _check_flags(quiet=quiet, self_test=self_test, bare=bare)
+        _check_flags(quiet=quiet, self_test=self_test, bare=bare, requires_day_key=requires_day_key)
         _check_key(key, minimum_suite, bare)
         extras = _extras(attachments, offload, self_test, retract, quiet, badge_add)
         signer = self._signing_key(now)
@@ -146,7 +152,7 @@ class Sealer:
         inner = _inner(payload)
         if badge_add is not None and ("badge" in inner.aps or (offload is not None and offload.sets_badge)):
             raise SealError("invalidPayload", "the payload has aps.badge, and badge_add adds to the badge: only one is allowed")
-        header = _header(key, campaign, int(now), lifetime, extras)
+        header = _header(to._key, campaign, int(now), lifetime, extras)
         exposed = exposed if isinstance(exposed, str) else list(exposed)
         aps = outer_aps(inner, placeholder, exposed, quiet)
         _carriers.check_fields(carrier, placeholder._members, exposed, inner.aps)
@@ -162,13 +168,24 @@ class Sealer:
                             "give oversize to offload the payload", needed, limit)
         message = message.ljust(_padded(len(message), padding, capacity), b" ")
         body = frame.around(b64(_envelope.seal(key, signer, self._topic, message)))
-        return Push(body, header.id, header.exp, self._topic, quiet, carrier, collapse_id, header.iat, blob)
+        uses_last_resort_key = key is to._key and key.device_set is not None
+        return Push(body, header.id, header.exp, self._topic, quiet, carrier, collapse_id, header.iat, blob, uses_last_resort_key)
 
     def _signing_key(self, now: float) -> Key | None:
         try:
             return self._signer.sender_key(now)._key if self._signer is not None else None
         except KeyRecordError as error:
             raise SealError(error.code, error.reason) from None
+
+
+def _key_of_day(key: Key, now: int, is_required: bool) -> Key:
+    try:
+        of_day = key.of_day(now)
+    except KeyRecordError as error:
+        raise SealError(error.code, error.reason) from None
+    if of_day is None and key.device_set is not None and is_required:
+        raise SealError("noDayKey", f"the device set of key {key.kid} has no key for today: its app must run, and upload others")
+    return of_day or key
 
 
 def _header(key: Key, campaign: str | None, now: int, lifetime: int, extras: dict[str, Any]) -> Header:
@@ -214,10 +231,15 @@ def _inner(payload: PayloadText) -> Payload:
         raise SealError("invalidPayload", f"the payload: {flaw.reason}") from None
 
 
-def _lifetime(expires_after: timedelta | int) -> int:
+def _lifetime(expires_after: timedelta | int | None, to: Recipient) -> int:
     seconds = expires_after // timedelta(seconds=1) if isinstance(expires_after, timedelta) else expires_after
+    longest = to.longest_lifetime
+    if seconds is None:
+        return longest
     if type(seconds) is not int or not 0 < seconds <= WINDOW_IN_SECONDS:
         raise SealError("invalidOption", "expires_after isn't a timedelta or a whole number of seconds, of 1 second to 30 days")
+    if seconds > longest:
+        raise SealError("expiresTooLate", f"the push expires later than {longest:,} seconds, when the device of key {to.kid} erases keys")
     return seconds
 
 

@@ -16,11 +16,10 @@ from cryptography.exceptions import InvalidSignature
 from . import _keys
 from ._json import Obj, b64, is_integer, parse, unb64
 from ._keys import Key, is_topic
+from ._times import seconds, time_text
 from .errors import Flaw, KeyRecordError
 from .keys import PublisherKey
-from .keysets import (
-    LONGEST_VALIDITY_IN_SECONDS, MAX_TOPICS, Keyset, RecordText, kind_of, read, record_bytes, seconds, time_text,
-)
+from .keysets import LONGEST_VALIDITY_IN_SECONDS, MAX_TOPICS, Keyset, RecordText, kind_of, read, record_bytes
 
 MAX_DOCUMENT = 256 * 1024  # bytes
 MAX_SIGNATURES, MAX_KEYS, MAX_PINNED, MAX_REVOKED = 8, 64, 4, 4_096
