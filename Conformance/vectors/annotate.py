@@ -51,6 +51,9 @@ INSTRUCTIONS = "protocol 11, instructions"
 RECEIPTS = "protocol 12, receipts"
 CHALLENGES = "protocol 13, challenges"
 ANSWERS = "protocol 13, answers"
+DEVICE_SETS = "protocol 14, device sets"
+SENDER_OF_DAY_KEYS = "protocol 14, the sender"
+BACKEND_OF_DAY_KEYS = "protocol 14, the backend"
 LOG_ROWS = "keyset-log rows"
 LOG_CHANGES = "keyset-log changes"
 LOG_POINTS = "keyset-log points"
@@ -145,7 +148,7 @@ _RULES: dict[str, tuple[tuple[str, str], ...]] = {
 }
 
 #: The generators of these lists state the rule of each vector.
-_STATED = ("sealing-v1 vectors", "receipts-v1 vectors")
+_STATED = ("sealing-v1 vectors", "receipts-v1 vectors", "device-sets-v1 vectors", "device-sets-v1 campaigns", "device-sets-v1 changes")
 
 #: The suite of the key that a name begins with.
 _SUITES = {"p256": 1, "x25519": 2, "xwing": 3, "shared": 4, "device": 4}
@@ -175,7 +178,7 @@ def _rule(kind: str, name: str, failure: Optional[str]) -> str:
 def _is_refused(kind: str, entry: dict[str, Any]) -> bool:
     if kind == "blobs-v1 refused":
         return True
-    if any(entry.get(name) is not None for name in ("failure", "code")):
+    if any(entry.get(name) is not None for name in ("failure", "failureOfUpload", "code")):
         return True
     return any(entry.get(name) is False for name in ("valid", "isVisible", "extends", "acts"))  # Here a vector is a question.
 
