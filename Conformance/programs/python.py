@@ -46,7 +46,7 @@ def signer(request: Request) -> pushcrypt.SenderKey | None:
 
 def seal(request: Request) -> Request:
     names = {"expires": "expires_after", "expose": "exposed", "badgeAdd": "badge_add", "selfTest": "self_test",
-             "minimumSuite": "minimum_suite"}
+             "minimumSuite": "minimum_suite", "requiresDayKey": "requires_day_key"}
     same = ("limit", "carrier", "campaign", "retract", "quiet", "bare")
     options = {names.get(name, name): value for name, value in request.items() if name in names or name in same}
     if "pad" in request:
@@ -57,7 +57,7 @@ def seal(request: Request) -> Request:
     placeholder = pushcrypt.Placeholder(**{name.replace("-", "_"): value for name, value in request["placeholder"].items()})
     sealer = pushcrypt.Sealer(request["topic"], signer=signer(request), clock=clock(request))
     push = sealer.seal(request["payload"], to=recipient(request), placeholder=placeholder, **options)
-    return {"payload": push.json.decode(), "id": push.id, "expiresAt": push.expires_at}
+    return {"payload": push.json.decode(), "id": push.id, "expiresAt": push.expires_at, "usesLastResortKey": push.uses_last_resort_key}
 
 
 def senders(value: Any, request: Request) -> Any:

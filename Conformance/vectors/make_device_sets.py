@@ -317,7 +317,7 @@ def campaigns() -> list[dict[str, Any]]:
         text = record(name, signed(name, a_set(name)))
         for campaign in ("x", "Fr\u00fchling"):
             found.append({"name": f"{name}: {campaign}", "rule": SENDER_OF_DAY_KEYS, "campaign": campaign,
-                          "id": b64(campaign_id(campaign, KEYS[name])), "at": [TODAY, TODAY + DAY], "text": text})
+                          "id": b64(campaign_id(campaign, KEYS[name])), "at": [[TODAY, day_key(name, 0).kid], [TODAY + DAY, None]], "text": text})
     return found
 
 
@@ -371,7 +371,7 @@ def main() -> None:
         for add in (add_days, add_accepted, add_forms, add_texts, add_entries, add_keys):
             add(vectors, name)
     add_records_without_psk(vectors)
-    keys = [day_key(name, number).record() for name in RECORDS for number in range(16)]
+    keys = {key.kid: key.record() for name in RECORDS for key in (day_key(name, number) for number in range(16))}
     annotate.printed("device-sets-v1", {"mac": mac(), "keys": keys, "vectors": vectors.found, "campaigns": campaigns(), "changes": changes()})
 
 

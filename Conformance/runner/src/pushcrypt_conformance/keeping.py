@@ -24,7 +24,7 @@ def cases(vectors: Vectors) -> Iterator[Case]:
     yield from _receipts(vectors)
 
 
-def _asks(asked: Request, expected: dict[str, Any], is_refused: bool, session: Session) -> None:
+def asks(asked: Request, expected: dict[str, Any], is_refused: bool, session: Session) -> None:
     if is_refused:
         return session.refused(asked)
     answer = session.accepted(asked)
@@ -34,12 +34,12 @@ def _asks(asked: Request, expected: dict[str, Any], is_refused: bool, session: S
 
 def _case(name: str, vector: dict[str, Any], asked: Request, expected: dict[str, Any]) -> Case:
     """Swift's names of these failures aren't part of the protocol, so any failure counts."""
-    return of_vector(name, "keys", vector, functools.partial(_asks, asked, expected, vector.get("failure") is not None))
+    return of_vector(name, "keys", vector, functools.partial(asks, asked, expected, vector.get("failure") is not None))
 
 
 def _made(name: str, rule: str, asked: Request, expected: dict[str, Any] | None, suite: int) -> Case:
     """A case that isn't a vector. Without `expected` it is refused."""
-    run = functools.partial(_asks, asked, expected or {}, expected is None)
+    run = functools.partial(asks, asked, expected or {}, expected is None)
     return Case(name, "keys", rule, run, suite, ("refused" if expected is None else "accepted",))
 
 
@@ -84,12 +84,12 @@ def _challenges(vectors: Vectors) -> Iterator[Case]:
         if entry["failure"] is not None:
             yield _case(name, entry, asked, {})
         else:
-            yield of_vector(name, "keys", entry, functools.partial(_is_answered, vectors.keys["p256 psk"], None, asked))
+            yield of_vector(name, "keys", entry, functools.partial(is_answered, vectors.keys["p256 psk"], None, asked))
     for mode in modes(vectors):
         if mode.device is None:
             asked = {**common, "record": mode.record, **({} if mode.signer is None else {"signWith": json.dumps(mode.signer.record())})}
             yield Case(f"challenges/{mode.name}: is answered and confirmed", "keys", _CHALLENGES,
-                       functools.partial(_is_answered, mode.key, mode.signer, asked), mode.key.suite, (*mode.flags, "accepted"))
+                       functools.partial(is_answered, mode.key, mode.signer, asked), mode.key.suite, (*mode.flags, "accepted"))
     asked = {**common, "record": vectors.record("p256 psk")}
     yield Case("challenges/100 of one record have other ids and nonces", "keys", _CHALLENGES, functools.partial(_are_fresh, asked), 1,
                ("psk", "unsigned", "accepted"))
@@ -97,7 +97,7 @@ def _challenges(vectors: Vectors) -> Iterator[Case]:
     yield _made("challenges/a demand that the record doesn't meet", _REGISTRATIONS, asked, None, 1)
 
 
-def _is_answered(key: Key, signer: Key | None, asked: Request, session: Session) -> None:
+def is_answered(key: Key, signer: Key | None, asked: Request, session: Session) -> None:
     made = session.accepted(asked)
     challenge = text_of(made, "challenge")
     senders = None if signer is None else pinned(json.dumps(SenderKey(signer).public_jwk()))

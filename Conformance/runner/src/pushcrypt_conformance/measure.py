@@ -30,6 +30,8 @@ class Mode:
     """What the sender gets."""
     signer: Key | None = field(default=None, repr=False)
     device: str | None = None
+    lifetime: int = WINDOW
+    """The seconds from iat to exp of a push that says nothing else."""
 
     def request(self, payload: str = INNER, **options: Any) -> Request:
         """An option that is None is left out."""
@@ -83,7 +85,7 @@ def measure(session: Session, mode: Mode, request: Request, answer: Answer) -> M
     _check_copies(text, request)
     _check_fresh(session, sealed[:mode.overhead - 16 - (64 if mode.signer is not None else 0)])
     opened, message = _opened(text, sealed, mode, request)
-    _check_message(session, message, opened, request, answer)
+    _check_message(session, message, opened, mode, request, answer)
     made = Measured(size, size - len(envelope.get("sealed")), len(message), len(message.rstrip(b" ")), opened)
     _check_padding(made, mode, request)
     return made
@@ -166,14 +168,14 @@ def _why(error: OpenError, sealed: bytes, mode: Mode, request: Request) -> str:
     return "one that decrypts, and whose signature doesn't verify (protocol 4, profile signed)"
 
 
-def _check_message(session: Session, message: bytes, opened: OpenedPush, request: Request, answer: Answer) -> None:
+def _check_message(session: Session, message: bytes, opened: OpenedPush, mode: Mode, request: Request, answer: Answer) -> None:
     if opened.json != request["payload"]:
         raise Failed(f"the payload byte for byte: {request['payload']}", opened.json)
     root = outer.read(message.decode("utf-8").rstrip(" "))
     if root.names[-1] != "pushcrypt":
         raise Failed("pushcrypt as the last member of the message", ", ".join(root.names))
     expect("iat", request["at"], opened.issued_at)
-    expect("exp", request["at"] + request.get("expires", WINDOW), opened.expires_at)
+    expect("exp", request["at"] + request.get("expires", mode.lifetime), opened.expires_at)
     expect("id in the answer", opened.id, answer.get("id"))
     expect("expiresAt in the answer", opened.expires_at, answer.get("expiresAt"))
     if "campaign" not in request:

@@ -1,13 +1,13 @@
 """All cases, and those of a level."""
 from __future__ import annotations
 
-from . import keeping, opening, refusing, sealing
+from . import days, keeping, opening, refusing, sealing
 from .cases import LEVELS, Case, Level
 from .material import Vectors
 
 
 def all_cases(vectors: Vectors) -> list[Case]:
-    return [case for part in (sealing, refusing, opening, keeping) for case in part.cases(vectors)]
+    return [case for part in (sealing, refusing, opening, keeping, days) for case in part.cases(vectors)]
 
 
 def cases_of(vectors: Vectors, level: Level | None = None, only: str | None = None) -> list[Case]:
