@@ -6,7 +6,7 @@ import PushCryptPrimitives
 /// ```
 /// {"registration": KID, "seq": N, "flight": N, ["confirmed": N,] ["answered": N,] ["lastResort": N,]
 ///  "listed": [KID, ...],
-///  "keys": [{"kid": KID, "of": KID, "from": N, "to": N, "until": N, ["passed": [N, N],] ["key": JWK]}, ...],
+///  "keys": [{"kid": KID, "of": KID, "from": N, "to": N, "until": N, "flight": N, ["passed": [N, N],] ["key": JWK]}, ...],
 ///  "erased": {KID: N, ...}}
 /// ```
 /// Times are Unix times. JWKs have the private half and the psk. An entry without one is the key of a replaced record, which the
@@ -18,6 +18,7 @@ struct DayKeys {
         let registration: KeyID
         let activatesAt: UnixTime
         let retiresAt: UnixTime
+        let flightInSeconds: Int64
         /// When it may be erased.
         var expiresAt: UnixTime
         /// The first of the readings of the clocks since `expiresAt`.
@@ -54,8 +55,8 @@ struct DayKeys {
     private static let maximumCount = 48
     private static let day: Int64 = 86_400
     private static let erasedForInSeconds: Int64 = 60 * day
-    /// How long a sender may use a record that it has read.
-    private static let readingLimitInSeconds: Int64 = 3_600
+    /// How long after a flight a replaced record opens: a sender uses what it has read for an hour.
+    private static let overlapInSeconds = 3_600 + Freshness.toleranceInSeconds
 
     init() {}
 
@@ -69,8 +70,9 @@ struct DayKeys {
 
     /// How long a record of ours opens after it was replaced, in seconds; nil if it has no set.
     func overlapInSeconds(of kid: KeyID) -> Int64? {
-        kid == registration || keys.contains { $0.kid == kid && $0.jwk == nil }
-            ? flightInSeconds + Self.readingLimitInSeconds + Freshness.toleranceInSeconds : nil
+        let flight =
+            kid == registration ? flightInSeconds : keys.first { $0.kid == kid && $0.jwk == nil }?.flightInSeconds
+        return flight.map { $0 + Self.overlapInSeconds }
     }
 
     var replacedRecords: Set<KeyID> { Set(keys.filter { $0.jwk == nil }.map(\.kid)) }
@@ -81,17 +83,19 @@ struct DayKeys {
 
 /// What the app does.
 extension DayKeys {
-    /// Begins the set of a new record. The keys of the former one stay until it is confirmed and a flight has passed.
-    mutating func begin(_ record: KeyID, _ period: KeyPeriod) {
+    /// Begins the set of a new record, or none. The keys of the former record stay until the new one is confirmed and a flight has
+    /// passed.
+    mutating func begin(_ record: KeyID?, _ period: KeyPeriod) {
         guard registration != record else { return }
         if let registration, !keys.contains(where: { $0.kid == registration }) {
             keys.append(
                 Key(
                     kid: registration, registration: registration, activatesAt: UnixTime(0), retiresAt: UnixTime(0),
-                    expiresAt: UnixTime(UnixTime.protocolRange.upperBound), passed: nil, jwk: nil))
+                    flightInSeconds: flightInSeconds, expiresAt: UnixTime(UnixTime.protocolRange.upperBound),
+                    passed: nil, jwk: nil))
         }
-        (registration, flightInSeconds) = (record, period.flightInSeconds)
-        (confirmedSequence, lastResortOpenedAt) = (nil, nil)
+        if record != nil { flightInSeconds = period.flightInSeconds }
+        (registration, confirmedSequence, lastResortOpenedAt) = (record, nil, nil)
     }
 
     /// Makes the keys that are missing, and lists those to publish. A change has another `seq`.
@@ -121,6 +125,7 @@ extension DayKeys {
             keys.append(
                 Key(
                     kid: record.kid, registration: registration, activatesAt: start, retiresAt: retiresAt,
+                    flightInSeconds: flightInSeconds,
                     expiresAt: DeviceSet.expiry(retiresAt: retiresAt, flight: flightInSeconds), passed: nil,
                     jwk: try record.secretJWK()))
             keys.sort { $0.activatesAt < $1.activatesAt }
@@ -154,13 +159,17 @@ extension DayKeys {
     /// The backend has confirmed the record with the set of that `seq`.
     ///
     /// - Parameter answer: the date of its answer.
-    mutating func confirm(_ record: KeyID, sequence: Int64?, answer: UnixTime?, at clock: UnixTime) {
+    mutating func confirm(
+        _ record: KeyID, sequence: Int64?, answer: UnixTime?, at clock: UnixTime, _ period: KeyPeriod
+    ) {
         answeredAt = answer ?? answeredAt
-        guard registration == record else { return }
+        let isFirst = sequence == nil ? registration != nil : confirmedSequence == nil
+        if sequence == nil { begin(nil, period) }
         confirmedSequence = sequence
-        let end = max(clock, answeredAt ?? clock) + (overlapInSeconds(of: record) ?? 0)
+        guard isFirst else { return }
+        let end = max(clock, answeredAt ?? clock) + Self.overlapInSeconds
         for index in keys.indices where keys[index].registration != record {
-            keys[index].expiresAt = min(keys[index].expiresAt, end)
+            keys[index].expiresAt = min(keys[index].expiresAt, end + keys[index].flightInSeconds)
         }
     }
 }
@@ -295,7 +304,9 @@ extension DayKeys {
                 text.append(contentsOf: jwk.bytes)
                 text += ",".utf8
             }
-            text += #""to":\#(key.retiresAt.seconds),"until":\#(key.expiresAt.seconds)}"#.utf8
+            text +=
+                #""to":\#(key.retiresAt.seconds),"until":\#(key.expiresAt.seconds),"flight":\#(key.flightInSeconds)}"#
+                .utf8
         }
         text += #"],"erased":{"#.utf8
         text +=
@@ -309,11 +320,13 @@ extension DayKeys.Key {
     fileprivate init?(_ value: JSONValue) {
         guard let kid = value["kid"]?.utf8.flatMap(KeyID.init(utf8:)),
             let registration = value["of"]?.utf8.flatMap(KeyID.init(utf8:)), let activatesAt = value["from"]?.unixTime,
-            let retiresAt = value["to"]?.unixTime, let expiresAt = value["until"]?.unixTime
+            let retiresAt = value["to"]?.unixTime, let expiresAt = value["until"]?.unixTime,
+            let flight = value["flight"]?.protocolInteger
         else { return nil }
         let passed = value["passed"]?.elements.compactMap(\.protocolInteger) ?? []
         self.init(
-            kid: kid, registration: registration, activatesAt: activatesAt, retiresAt: retiresAt, expiresAt: expiresAt,
+            kid: kid, registration: registration, activatesAt: activatesAt, retiresAt: retiresAt,
+            flightInSeconds: flight, expiresAt: expiresAt,
             passed: passed.count == 2 ? .init(clock: UnixTime(passed[0]), uptime: passed[1]) : nil,
             jwk: value["key"].map { SecretBytes(copying: Array($0.rawBytes).bytes) })
     }

@@ -182,9 +182,9 @@ public final class DeviceIdentity: Sendable {
                 try self.storage.update(kid, to: lifecycle, at: now)
                 try self.endReplaced(now)
             }
-            guard record.setSequence != nil || answeredAt != nil, try self.storage.dayKeys() != nil else { return }
+            guard try self.storage.dayKeys() != nil else { return }
             try self.storage.changeDayKeys {
-                $0.confirm(kid, sequence: record.setSequence, answer: answeredAt, at: now)
+                $0.confirm(kid, sequence: record.setSequence, answer: answeredAt, at: now, self.storage.period)
             }
         }
     }

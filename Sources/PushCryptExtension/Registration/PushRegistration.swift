@@ -139,6 +139,7 @@ public actor PushRegistration {
     /// - Throws: `DeviceKeyError` with `locked`, `insecure`, `failed`.
     public func updateSenderKeys() async throws -> (any Error)? {
         try await inTurn { registration in
+            try registration.eraseExpired()
             var file = try RegistrationFile(registration.folder)
             return await registration.updateSenders(&file, isAdvised: false, at: registration.clock())
         }
@@ -193,6 +194,7 @@ public actor PushRegistration {
             file.account = owner
             try file.write(to: folder)
         }
+        try eraseExpired()
         let now = clock()
         let advice = try store.map { try RecoveryAdvice.steps(for: $0.statistics(), keys: openKeys(), at: now) } ?? []
         let failure = await updateSenders(&file, isAdvised: advice.contains(.updateSenderKeys), at: now)
@@ -211,11 +213,16 @@ public actor PushRegistration {
             try file.write(to: folder)
         }
         if !advice.isEmpty { try store?.adviceTaken(at: now) }
-        try identity.eraseExpired(highestIssuedAt: try? store?.highestIssuedAt(at: now))
+        // Again, by the date of the answer.
+        try eraseExpired()
         try identity.prune()
         return Outcome(
             isUploaded: isUploaded, senderSetFailure: failure,
             advice: advice.filter { $0 == .updateApp || $0 == .unlock })
+    }
+
+    private func eraseExpired() throws(DeviceKeyError) {
+        try identity.eraseExpired(highestIssuedAt: try? store?.highestIssuedAt(at: clock()))
     }
 
     /// Also day keys that were erased: the backend's next push is sealed to another one.

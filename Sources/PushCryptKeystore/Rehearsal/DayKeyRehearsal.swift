@@ -1,3 +1,5 @@
+import PushCryptCore
+
 /// Simulates a year of a fleet whose devices have keys of days (PROTOCOL section 14), with the devices of ``Rehearsal``: 3 pushes a day
 /// for each, and absences of 1 to 60 days. A fetch stands for a run of the app that uploads the keys of the days ahead.
 ///
@@ -14,11 +16,9 @@ package struct DayKeyRehearsal: Sendable {
         package let key: Int64?
         package let ahead: Int64
         package let flight: Int64
-        /// How long after its period a key opens, beyond the flight.
-        package let grace: Int64
 
-        package init(key: Int64?, ahead: Int64, flight: Int64, grace: Int64) {
-            (self.key, self.ahead, self.flight, self.grace) = (key, ahead, flight, grace)
+        package init(key: Int64?, ahead: Int64, flight: Int64) {
+            (self.key, self.ahead, self.flight) = (key, ahead, flight)
         }
     }
 
@@ -45,16 +45,7 @@ package struct DayKeyRehearsal: Sendable {
 
     /// - Parameter workers: the number of parallel tasks. It doesn't affect the result.
     package func run(workers: Int) async -> Counts {
-        let workers = min(max(workers, 1), fleet.devices)
-        return await withTaskGroup(of: Counts.self) { group in
-            for worker in 0..<workers {
-                let devices = fleet.devices * worker / workers..<fleet.devices * (worker + 1) / workers
-                group.addTask { run(devices) }
-            }
-            var sum = Counts()
-            for await part in group { sum += part }
-            return sum
-        }
+        await fleet.sum(Counts(), workers: workers, of: run) { $0 += $1 }
     }
 
     private func run(_ devices: Range<Int>) -> Counts {
@@ -73,11 +64,11 @@ package struct DayKeyRehearsal: Sendable {
         for absence in device.offline {
             let arriving = max(absence.lowerBound, absence.upperBound - period.flight)
             counts.expired += device.pushes.count(in: (absence.lowerBound..<arriving).clamped(to: Self.year))
-            // Keys are erased when the device runs, which is not before it is back.
-            let erased = (absence.lowerBound..<absence.upperBound).clamped(to: Self.year).clamped(
-                to: absence
-                    .lowerBound..<max(absence.lowerBound, device.lastFetch(before: absence.upperBound) - lifetime))
-            counts.placeholders += device.pushes.count(in: erased)
+            // Keys are erased when the app runs, which is not before the device is back.
+            let erased = max(
+                absence.lowerBound,
+                device.lastFetch(before: absence.upperBound) - period.flight - Freshness.toleranceInSeconds)
+            counts.placeholders += device.pushes.count(in: (absence.lowerBound..<erased).clamped(to: Self.year))
         }
         guard period.key != nil else { return }
         // Runs that are less than the days ahead apart leave no gap, except over an absence.
@@ -92,19 +83,11 @@ package struct DayKeyRehearsal: Sendable {
             } else {
                 return
             }
-            let end = (last - last.mod(Self.day)) + period.ahead
+            let end = EvenMoments(phase: 0, interval: Self.day).last(before: last + 1) + period.ahead
             if end < next {
                 counts.lastResort += device.pushes.count(in: (max(end, last)..<next).clamped(to: Self.year))
             }
             last = next
         }
     }
-
-    /// How long a key opens at least after it has sealed a push.
-    private var lifetime: Int64 { period.flight + period.grace }
-}
-
-extension Int64 {
-    /// The remainder of 0 to `divisor` - 1.
-    fileprivate func mod(_ divisor: Int64) -> Int64 { (self % divisor + divisor) % divisor }
 }

@@ -33,6 +33,22 @@ package struct Fleet: Hashable, Sendable {
     }
 }
 
+extension Fleet {
+    /// The sum over all devices, a part for each worker.
+    func sum<Sum: Sendable>(
+        _ zero: Sum, workers: Int, of part: @escaping @Sendable (Range<Int>) -> Sum, _ add: (inout Sum, Sum) -> Void
+    ) async -> Sum {
+        let workers = min(max(workers, 1), devices)
+        return await withTaskGroup(of: Sum.self) { group in
+            for worker in 0..<workers {
+                let range = devices * worker / workers..<devices * (worker + 1) / workers
+                group.addTask { part(range) }
+            }
+            return await group.reduce(into: zero) { add(&$0, $1) }
+        }
+    }
+}
+
 extension KeystoreError.Code {
     package static let invalidFleet = KeystoreError.Code(name: "invalidFleet")
 }

@@ -38,16 +38,7 @@ package struct Rehearsal: Sendable {
 
     /// - Parameter workers: the number of parallel tasks. It doesn't affect the result.
     package func run(workers: Int) async -> RehearsalTally {
-        let workers = min(max(workers, 1), fleet.devices)
-        return await withTaskGroup(of: RehearsalTally.self) { group in
-            for worker in 0..<workers {
-                let devices = fleet.devices * worker / workers..<fleet.devices * (worker + 1) / workers
-                group.addTask { run(devices) }
-            }
-            var sum = RehearsalTally()
-            for await part in group { sum += part }
-            return sum
-        }
+        await fleet.sum(RehearsalTally(), workers: workers, of: run) { $0 += $1 }
     }
 
     private func run(_ devices: Range<Int>) -> RehearsalTally {

@@ -53,15 +53,10 @@ public struct Registration: Sendable {
         try self.init(json: json, requiring: requirements, backend: DefaultBackend.shared)
     }
 
-    package init(
-        json: some Collection<UInt8>, requiring requirements: Requirements, backend: any CryptoBackend
-    ) throws(SenderError) {
-        try self.init(json: json, requiring: requirements, isStored: false, backend: backend)
-    }
-
     /// - Parameter isStored: whether the record was read before it was stored. Then its day keys were checked.
-    private init(
-        json: some Collection<UInt8>, requiring requirements: Requirements, isStored: Bool, backend: any CryptoBackend
+    package init(
+        json: some Collection<UInt8>, requiring requirements: Requirements, isStored: Bool = false,
+        backend: any CryptoBackend
     ) throws(SenderError) {
         var bytes = Array(json)
         defer { wipe(&bytes) }

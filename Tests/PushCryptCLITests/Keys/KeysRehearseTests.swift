@@ -39,6 +39,31 @@ struct KeysRehearseTests {
         #expect(none.contains("\n✓ This policy loses no push of 810,000."), "\(none)")
     }
 
+    @Test(
+        "with --day-keys it prints a year's shares for each period: more runs of the app mean fewer last-resort keys, none a placeholder"
+    )
+    func dayKeys() throws {
+        func shares(_ p50: String, _ p99: String) throws -> [String: [String: Any]] {
+            let options = ["--refresh-p50", p50, "--refresh-p99", p99, "--devices", "1000", "--json"]
+            let report = try place.run(["keys", "rehearse", "--day-keys"] + options).object()
+            let periods = try #require(report["periods"] as? [[String: Any]])
+            return Dictionary(uniqueKeysWithValues: periods.map { ($0["period"] as? String ?? "", $0) })
+        }
+        let (often, rarely) = (try shares("6h", "3d"), try shares("5d", "60d"))
+        for period in ["days(1)", "days(7)"] {
+            let counts = [often, rarely].map { $0[period]?["lastResort"] as? Int ?? 0 }
+            #expect(0 < counts[0] && counts[0] < counts[1] / 4, "\(period): \(counts)")
+            #expect(often[period]?["placeholders"] as? Int == 0 && often[period]?["sent"] as? Int == 1_095_000)
+        }
+        #expect(rarely["renewed"]?["lastResort"] as? Int == 0)
+        let expired = ["days(1)", "renewed"].map { often[$0]?["expired"] as? Int ?? 0 }
+        #expect(expired[1] > 0 && expired[1] < expired[0] / 4)
+        let text = try place.run(["keys", "rehearse", "--day-keys"] + Self.fleet).text
+        #expect(text.contains("days(1)  2d ") && text.contains("renewed  120d "), "\(text)")
+        #expect(try place.run(["keys", "rehearse", "Keys/app", "--day-keys"] + Self.fleet).exit == 64)
+        #expect(try place.run(["keys", "rehearse"] + Self.fleet).exit == 64)
+    }
+
     @Test("the counts of --json add up, and its policy is the keyset's, except for what options name")
     func json() throws {
         try place.writeKeyset(

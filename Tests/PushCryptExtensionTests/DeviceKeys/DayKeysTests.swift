@@ -309,6 +309,28 @@ final class DayPhone: Sendable {
         #expect(try identity(.renewed()).makeIfNeeded().jwk.count < 400)
     }
 
+    @Test(
+        "a push on its way when the flight becomes shorter, or day keys end, opens as long as the former flight promised"
+    )
+    func shorterFlight() throws {
+        for period in [KeyPeriod.days(1), .renewed()] {
+            let phone = DayPhone(.days(1, flight: .seconds(7 * 86_400)))
+            try phone.launch()
+            let push = try phone.seal()
+            let keyring = FileKeyring(folder: phone.place.path, period: period)
+            let identity = DeviceIdentity(storage: keyring, clock: { [phone] in phone.clock })
+            try identity.confirmRegistered(identity.makeIfNeeded())
+            phone.pass(7 * Self.day - 1)
+            try identity.eraseExpired(highestIssuedAt: phone.clock)
+            try identity.prune()
+            #expect(try TestPush.open(push.bytes, with: keyring, at: phone.clock).failure == nil)
+            phone.pass(70 * 60 + 1)
+            try identity.eraseExpired(highestIssuedAt: phone.clock)
+            #expect(try keyring.keyIDs().count == 1)
+            #expect(try TestPush.open(push.bytes, with: keyring, at: phone.clock - 4_300).failure == .keyExpired)
+        }
+    }
+
     @Test("a sign-out erases the day keys, also those of a replaced record") func signOut() throws {
         try phone.launch()
         try phone.identity.confirmRegistered(phone.identity.rotate())

@@ -13,7 +13,7 @@ struct DayKeyRehearsalText {
         for (name, period) in [("days(1)", KeyPeriod.days(1)), ("days(7)", .days(7)), ("renewed", .renewed())] {
             let rehearsed = DayKeyRehearsal.Period(
                 key: period.days.map { Int64($0) * 86_400 }, ahead: Int64(period.daysAhead) * 86_400,
-                flight: period.flightInSeconds, grace: Freshness.toleranceInSeconds)
+                flight: period.flightInSeconds)
             rows.append((name, rehearsed, await DayKeyRehearsal(fleet, rehearsed).run(workers: workers)))
         }
         self.rows = rows
