@@ -1,10 +1,12 @@
-"""A small sender of the pushcrypt protocol: suite 1, signed, with and without a psk, written from docs/protocol.md over `cryptography`.
+"""A small sender of the pushcrypt protocol: suite 1, signed, with and without a psk and day keys, written from docs/protocol.md over
+`cryptography`.
 
 It is here for its mutants: mutants.py changes one place of it, and the kit must find each change.
 """
 from __future__ import annotations
 
 import base64
+import datetime
 import hashlib
 import hmac
 import json
@@ -96,8 +98,7 @@ def only(text: str) -> Any:
     return record["keys"][0] if is_set else record
 
 
-def recipient(text: str) -> tuple[str, ec.EllipticCurvePublicKey, bytes, bytes]:
-    record = only(text)
+def recipient(record: Any) -> tuple[str, ec.EllipticCurvePublicKey, bytes]:
     kid = checked(record, {"kty": "EC", "crv": "P-256", "alg": "HPKE-7"}, ("x", "y"))
     check(not {"d", "priv", "device"} & set(record), "private")
     point = b"\x04" + unb64(record["x"], 32) + unb64(record["y"], 32)
@@ -105,7 +106,46 @@ def recipient(text: str) -> tuple[str, ec.EllipticCurvePublicKey, bytes, bytes]:
         key = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), point)
     except ValueError:
         raise Refused("point") from None
-    return kid, key, point, unb64(record["psk"], 32) if "psk" in record else b""
+    return kid, key, point
+
+
+# Section 14: day keys.
+def seconds(text: Any) -> int:
+    parts = re.fullmatch(r"(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d):(\d\d)(?:\.\d+)?([Zz]|[+-]\d\d:\d\d)", text) if isinstance(text, str) else None
+    check(parts and parts[3] <= "60", "time")
+    try:
+        minute = datetime.datetime.fromisoformat(f"{parts[1]}T{parts[2]}:00{parts[4].upper().replace('Z', '+00:00')}")  # type: ignore[index]
+    except ValueError:
+        raise Refused("time") from None
+    return int(minute.timestamp()) + int(parts[3])  # type: ignore[index]
+
+
+def days_of(entry: Any, flight: int) -> tuple[int, int]:
+    check(isinstance(entry, dict) and set(entry) == {"activatesAt", "retiresAt", "expiresAt", "psk"} and entry["psk"] is True, "entry")
+    start, end, expiry = (seconds(entry[name]) for name in ("activatesAt", "retiresAt", "expiresAt"))
+    check(start % 86_400 == 0 and end % 86_400 == 0 and 86_400 <= end - start <= 604_800 and expiry == end + flight + 600, "days")
+    return start, end
+
+
+def device_set(text: Any, kid: str, psk: bytes, at: int) -> tuple[Any, int]:
+    """The day key for `at`, or None, and the flight."""
+    check(psk and isinstance(text, str) and len(text.encode()) <= 32_768, "deviceSet")
+    k_set = hmac.digest(hmac.digest(bytes(32), psk, "sha256"), b"pushcrypt/1 device set\x00" + lp16(kid) + b"\x01", "sha256")
+    mac, content = unb64(text[:43], 32), text[44:]
+    check(text[43:44] == "." and hmac.compare_digest(mac, hmac.digest(k_set, content.encode(), "sha256")), "mac")
+    root = strict(content)
+    member = root.get("pushcrypt") if isinstance(root, dict) else None
+    check(isinstance(member, dict) and isinstance(member.get("keys"), dict) and isinstance(root.get("keys"), list), "set")
+    jwks, times, flight = root["keys"], member["keys"], member.get("flight")  # type: ignore[index, union-attr]
+    check(is_number(member.get("seq"), 0, 2**53 - 1, (int,)) and is_number(flight, 86_400, 604_800, (int,)), "seq, flight")  # type: ignore[union-attr]
+    check(member.get("registration") == kid and 1 <= len(jwks) <= 16 and all(isinstance(jwk, dict) for jwk in jwks), "set")  # type: ignore[union-attr]
+    keys = {jwk.get("kid"): jwk for jwk in jwks if unb64(jwk.get("kid"), 8)}
+    check(len(keys) == len(jwks) and kid not in keys and set(keys) == set(times), "keys")
+    days = sorted((*days_of(entry, flight), name) for name, entry in times.items())
+    check(all(one[1] <= other[0] for one, other in zip(days, days[1:])), "two keys for one day")
+    key = next((keys[name] for start, end, name in days if start <= at < end), None)
+    check(key is None or not {"psk", "deviceSet"} & set(key), "secret")
+    return key, flight
 
 
 def signer(text: str) -> tuple[str, ed25519.Ed25519PrivateKey]:
@@ -187,11 +227,18 @@ def inner_aps(text: str) -> dict[str, Any]:
 
 
 def seal(request: dict[str, Any]) -> dict[str, Any]:
-    at, lifetime, limit, pad = request["at"], request.get("expires", 2_592_000), request.get("limit", 4_096), request.get("pad", 128)
-    check(is_number(lifetime, 1, 2_592_000, (int,)) and at + lifetime < 2**53, "expires")
+    at, limit, pad, record = request["at"], request.get("limit", 4_096), request.get("pad", 128), only(request["to"])
+    kid, key, point = recipient(record)
+    psk, day, longest = unb64(record["psk"], 32) if "psk" in record else b"", None, 2_592_000
+    if "deviceSet" in record:
+        day, longest = device_set(record["deviceSet"], kid, psk, at)
+        check(day or not request.get("requiresDayKey"), "noDayKey")
+        kid, key, point = recipient(day) if day else (kid, key, point)
+    lifetime = request.get("expires", longest)
+    check(is_number(lifetime, 1, longest, (int,)) and at + lifetime < 2**53, "expires")
     check(is_number(limit, 1, 4_096, (int,)) and (pad in ("max", "none") or is_number(pad, 1, kinds=(int,))), "option")
     check(re.fullmatch("[A-Za-z0-9.-]{1,155}", request["topic"]), "topic")
-    (kid, key, point, psk), (skid, signing), text = recipient(request["to"]), signer(request["signWith"]), request["payload"]
+    (skid, signing), text = signer(request["signWith"]), request["payload"]
     aps = visible_aps(text, inner_aps(text), request["placeholder"], request.get("expose", []))
     identifier, end = b64(os.urandom(16)), len(text.rstrip(" \t\r\n")[:-1].rstrip(" \t\r\n"))
     message = f'{text[:end]},"pushcrypt":{{"id":"{identifier}","iat":{at},"exp":{at + lifetime}}}{text[end:]}'.encode()
@@ -203,7 +250,8 @@ def seal(request: dict[str, Any]) -> dict[str, Any]:
     info = b"pushcrypt/1\x00" + bytes([1, (1 if psk else 0) | 2]) + lp16(kid) + lp16(skid) + lp16(request["topic"])
     signature = signing.sign(b"pushcrypt/1 signature\x00" + info + hashlib.sha256(point).digest() + message)
     sealed = hpke(key, point, psk, kid.encode(), info, signature + message)
-    return {"ok": True, "payload": head + b64(sealed) + tail, "id": identifier, "expiresAt": at + lifetime}
+    return {"ok": True, "payload": head + b64(sealed) + tail, "id": identifier, "expiresAt": at + lifetime,
+            "usesLastResortKey": "deviceSet" in record and day is None}
 
 
 if __name__ == "__main__":

@@ -26,7 +26,8 @@ def cases(vectors: Vectors) -> Iterator[Case]:
         yield _of_upload(entry)
     for entry in file["campaigns"]:
         requests = [_request(vectors, entry, keys, *one, campaign=entry["campaign"]) for one in entry["at"]]
-        yield _case(entry, "campaigns: ", functools.partial(_seals_all, requests, entry["id"]))
+        run = functools.partial(_seals_all, requests, entry["id"])
+        yield dataclasses.replace(_case(entry, "campaigns: ", run), level="sender-full")
     for entry in file["changes"]:
         yield _of_change(entry)
     for suite in _RECORDS:
