@@ -124,7 +124,7 @@ _RULES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "possession-v1 answers": ((rf"({_STRICT})", STRICT), (r"padding|with a space", BASE64URL), (r"", ANSWERS)),
     "keysets-v1 vectors": (
-        (r"^set: psk", SETS), (r"^set", SETS), (r" twice|cut short|behind|an array$|: empty: |: an array: ", STRICT),
+        (r"^set", SETS), (r": set of one with", LIFECYCLE), (r" twice|cut short|behind|an array$|: empty: |: an array: ", STRICT),
         (rf"({_BASE64URL})", BASE64URL), (r"^device:", DEVICE_KEYS),
         (r"a point|of another key|d is (of|the|2)|private record|psk added|device added|public|private", IMPORTER),
         (r"demands a psk", SETS), (r"", RECORDS),

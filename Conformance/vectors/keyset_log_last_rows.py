@@ -149,6 +149,8 @@ def add_sealed_forms(vectors: Vectors) -> None:
         for number in values:
             add(f"{name} of scrypt is {number}", f"{scrypt} {name}", number)
     add("scrypt needs more than 1 GiB", scrypt, {**at(base, scrypt), "n": 2**20, "r": 9})
+    for number in (2**16, 2**20):  # RFC 7914 section 2: N < 2^(16 r)
+        add(f"n of scrypt is {number} with r 1", scrypt, {**at(base, scrypt), "n": number, "r": 1})
     for what, name in NO_NAMES.items():
         if what != "empty":
             add(f"name of a secret {what}", f"{first} name", name)

@@ -228,7 +228,7 @@ def add_encrypted(vectors: Vectors) -> None:
     add("the seventh of eight secrets", "passphrase 6", lines, secrets=eight, state=state)
     lines, state = named("n" * 64)
     add("a command alone: the log is read", None, lines, secrets={"n" * 64: fixed("a", 32) * 128}, state=state)
-    for n, r, p in ((2, 1, 1), (64, 8, 2)):
+    for n, r, p in ((2, 1, 1), (64, 8, 2), (2**15, 1, 1)):
         add(f"scrypt with N {n}, r {r} and p {p}", PASSPHRASE, n=n, r=r, p=p)
     lines = [created("sender", keys={S.kid: added(S, destroyedAt=day(1))}, secrets=["first"])]
     add("encrypted keys of a keyset whose only key is destroyed", PASSPHRASE, lines, (),

@@ -160,6 +160,15 @@ def add_uploads(vectors: Vectors) -> None:
         ("senders", "shared", True, "wrongKind"),
     ):
         vectors.add(use, f"{name}: {'private' if private else 'public'}", KEYS[name].record(private=private), failure)
+    for use, name in (("recipient", "p256"), ("recipient", "xwing"), ("recipient", "shared"), ("signer", "sender")):
+        for what, times, failure in (
+            ("with activatesAt", ALWAYS, None), ("with destroyedAt", {**ALWAYS, "destroyedAt": "2026-02-01T00:00:00Z"}, "noKeySeals"),
+            ("with destroyedAt in the year 9999", {**ALWAYS, "destroyedAt": "9999-01-01T00:00:00Z"}, "noKeySeals"),
+            ("without activatesAt", {}, "noKeySeals"), ("with createdAt alone", {"createdAt": ALWAYS["activatesAt"]}, "noKeySeals"),
+            ("with activatesAt in the year 9999", {"activatesAt": "9999-01-01T00:00:00Z"}, "noKeySeals"),
+        ):
+            one = {"keys": [KEYS[name].record(private=use == "signer")], "pushcrypt": {"seq": 1, "keys": {KEYS[name].kid: times}}}
+            vectors.add(use, f"{name}: set of one {what}", one, failure)
 
 
 def add_sets(vectors: Vectors) -> None:

@@ -55,7 +55,7 @@ def add_accepted(vectors: Vectors) -> None:
     for name, members, own in (
         ("opened", OPENED, NAME), ("that failed", FAILED, NAME), ("that could not be opened", UNOPENED, None),
         ("with a class of the app's own", {**FAILED, "id": f"{NAME}-my.class_1", "outcome": "my.class_1"}, NAME),
-        ("with a push of 256 bytes", {**OPENED, "push": "é" * 128}, NAME),
+        ("with a push of 256 bytes", {**OPENED, "push": "é" * 128}, NAME), ("with the push a=1&b=20", {**OPENED, "push": "a=1&b=20"}, NAME),
     ):
         for what, body in (
             ("JSON", json.dumps(members)), ("JSON in another order", json.dumps(dict(reversed(list(members.items()))))),
@@ -100,6 +100,8 @@ def add_refused_forms(vectors: Vectors) -> None:
     for name, body in (
         ("an ampersand", "&"), ("an equals sign", "="), ("an ampersand at the end", text + "&"), ("an ampersand at the start", "&" + text),
         ("time twice", text + "&time=1"), ("a field without a value", text + "&x"), ("a field with two values", text + "&x=1=2"),
+        ("an equals sign in a value", text + "&x=1=20"), ("an equals sign in push", text.replace("push=7", "push=7=20")),
+        ("an equals sign at the end of a value", text + "&x=1="),
         ("a field without a name", text + "&=1"), ("an escape cut short", text + "&x=%"),
         ("an escape that isn't hexadecimal", text + "&x=%4g"), ("an escape that isn't UTF-8", text + "&x=%FF"),
         ("an own field twice", text + "&x=1&x=2"), ("test 1 in a form", text + "&test=1"),

@@ -95,7 +95,7 @@ def _records(vectors: Vectors) -> Iterator[Case]:
             continue
         base = name.split(":")[0]
         key = load_key(_only(json.loads(text))) if not is_refused and suite == 4 else vectors.keys[base]
-        is_small = suite == 1 and '"pushcrypt"' not in text  # The level sender has no sets with times.
+        is_small = suite == 1 and '"pushcrypt"' not in text
         mode = Mode(f"{base}, signed", "sender" if is_small else "sender-full", key, text, signer)
         yield _make(f"keysets-v1/sealed to: {name}", mode, mode.level, entry, mode.request(bare=True if suite == 4 else None), is_refused)
 
@@ -117,7 +117,8 @@ def _signers(vectors: Vectors) -> Iterator[Case]:
     for entry in vectors.load("keysets-v1")["vectors"]:
         name = entry["name"]
         if (name.startswith("sender: ") and entry["as"] == "keyset" and name != "sender: public") or entry["as"] == "signer":
-            yield _make(f"keysets-v1/signed with: {name}", mode, "sender", entry, mode.request(signWith=entry["text"]),
+            level: Level = "sender-full" if '"pushcrypt"' in entry["text"] else "sender"  # The level sender has no sets with times.
+            yield _make(f"keysets-v1/signed with: {name}", mode, level, entry, mode.request(signWith=entry["text"]),
                         entry["failure"] is not None)
 
 
