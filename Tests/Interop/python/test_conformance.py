@@ -272,6 +272,8 @@ class CaseTests(unittest.TestCase):
             ("sender-refusals-v1", "register", ("register: ",)), ("sender-refusals-v1", "store", ("store: ",)),
             ("sender-refusals-v1", "challenge", ("challenge: ",)), ("keysets-v1", "states", ("states: ",)),
             ("steps-v1", "pushes", ("",)), ("senders-v1", "pushes", ("",)), ("receipts-v1", "vectors", ("",)),
+            ("device-sets-v1", "vectors", ("upload: ",)), ("device-sets-v1", "changes", ("change: ",)),
+            ("device-sets-v1", "campaigns", ("campaigns: ",)),
         ):
             for entry in VECTORS.load(file)[part]:
                 for prefix in prefixes:
@@ -457,7 +459,8 @@ class CommandTests(unittest.TestCase):
             self.assertEqual((status, out.splitlines()[-1]), (0, "keys 6 of 6, 0 unsupported"), out)
             read = json.loads(Path(files[0]).read_text(encoding="utf-8"))
             self.assertEqual(len(list(ElementTree.parse(files[1]).iter("testcase"))), len(read["cases"]))
-        for only in ("steps-v1", "challenges/", "chosen keys", "sealed blobs", "sender-refusals-v1", "carriers-v1", "senders-v1"):
+        for only in ("steps-v1", "challenges/", "chosen keys", "sealed blobs", "sender-refusals-v1", "carriers-v1", "senders-v1",
+                     "device-sets-v1", "day keys"):
             status, out, _ = self.run_command("--only", only, "--", *PYTHON_PROGRAM)
             self.assertEqual(status, 0, out)
             self.assertNotIn("\nunsupported", out)

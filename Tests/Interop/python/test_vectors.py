@@ -2,16 +2,17 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
 import os
 import re
 import unittest
-from typing import Any
+from typing import Any, Callable, Optional
 
 import support
 from pushcrypt import (
-    Keyset, NamedSender, Opener, Placeholder, PossessionError, PushCryptError, Recipient, RecipientKey, Registration, Sealer, _envelope, _hpke,
-    _keys, _senders, possession, seal_offload,
+    Keyset, NamedSender, Opener, Placeholder, PossessionError, Push, PushCryptError, Recipient, RecipientKey, Registration, RegistrationChange,
+    Sealer, StoredRegistration, _device_set, _envelope, _hpke, _keys, _senders, possession, seal_offload,
 )
 from pushcrypt._json import b64, unb64
 from pushcrypt._message import is_visible
@@ -151,6 +152,55 @@ class VectorTests(unittest.TestCase):
                     with self.assertRaises(PushCryptError) as caught:
                         support.READERS[entry["as"]](entry["text"].encode())
                     self.assertEqual(caught.exception.code, entry["failure"])
+
+    def code_of(self, call: Callable[[], Any]) -> Optional[str]:
+        try:
+            call()
+        except PushCryptError as error:
+            return error.code
+        return None
+
+    def seal(self, to: Recipient, at: int, **options: Any) -> Push:
+        return Sealer("com.example.app", clock=lambda: at).seal({"aps": {"alert": "x"}}, to=to, placeholder=Placeholder("T"), **options)
+
+    def test_the_records_of_device_sets_are_read_and_sealed_to_the_key_of_the_day_or_refused(self) -> None:
+        vectors = load("device-sets-v1.json")
+        mac, kids = vectors["mac"], set()
+        self.assertEqual(b64(_device_set.mac(mac["set"].encode(), mac["kid"], unb64(mac["psk"]))), mac["mac"])
+        self.assertEqual(b64(hmac.digest(unb64(mac["key"]), mac["set"].encode(), "sha256")), mac["mac"])
+        for entry in vectors["vectors"]:
+            with self.subTest(entry["name"]):
+                self.assertEqual(self.code_of(lambda: Recipient.from_jwk(entry["text"])), entry["failure"])
+                self.assertEqual(self.code_of(lambda: Registration.from_json(entry["text"], requiring=())), entry["failureOfUpload"])
+                if entry["failure"] is not None:
+                    continue
+                to = Recipient.from_jwk(entry["text"])
+                self.assertEqual(to.longest_lifetime, entry["flight"])
+                for at, kid in entry["at"]:
+                    push = self.seal(to, at)
+                    self.assertEqual((push.envelope["kid"], push.uses_last_resort_key, push.expires_at),
+                                     (kid or to.kid, kid is None, at + entry["flight"]))
+                    kids.add(kid)
+                for at in entry["failsAt"]:
+                    self.assertEqual(self.code_of(lambda: self.seal(to, at)), entry["failureOfUpload"])
+        self.assertLessEqual(kids - {None}, set(vectors["keys"]))
+
+    def test_the_ids_of_campaigns_do_not_change_with_the_day(self) -> None:
+        for entry in load("device-sets-v1.json")["campaigns"]:
+            to = Recipient.from_jwk(entry["text"])
+            for at, kid in entry["at"]:
+                push = self.seal(to, at, campaign=entry["campaign"])
+                self.assertEqual((push.id, push.envelope["kid"]), (entry["id"], kid or to.kid), entry["name"])
+
+    def test_changes_of_device_sets(self) -> None:
+        for entry in load("device-sets-v1.json")["changes"]:
+            upload, stored = (StoredRegistration(Registration.from_json(entry[name], requiring=()), "alice", "t1") for name in ("upload", "stored"))
+            with self.subTest(entry["name"]):
+                try:
+                    change = RegistrationChange.storing(upload, over=[stored], is_proven=False)
+                    self.assertEqual((entry["failure"], entry["isWritten"]), (None, change.is_written))
+                except PushCryptError as error:
+                    self.assertEqual(error.code, entry["failure"])
 
     def test_states(self) -> None:
         for entry in load("keysets-v1.json")["states"]:
