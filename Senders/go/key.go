@@ -59,6 +59,8 @@ type key struct {
 	dh     *ecdh.PublicKey
 	kem    *mlkem.EncapsulationKey768
 	signer ed25519.PrivateKey
+	// set is that of a registration record with day keys.
+	set *deviceSet
 }
 
 // readKey reads a JWK. If isChecked is false, the key may be no point of its curve, and only its record is used.
@@ -102,6 +104,9 @@ func readKey(value any, isChecked bool) *key {
 	// Only a device key has a kid that isn't its own: that of its master.
 	own := base64Of(digest(fmt.Appendf(nil, k.thumbprint, hashed...))[:8])
 	require(k.device != "" || k.kid == own, "kidMismatch", "the kid %s isn't that of its key, %s", k.kid, own)
+	if k.isPair() && k.secret == nil && jwk.has("deviceSet") {
+		k.set = readDeviceSet(jwk.string("deviceSet"), k)
+	}
 	return k
 }
 
@@ -121,8 +126,9 @@ func newRecipient(k *key) *Recipient {
 	return &Recipient{hide(k)}
 }
 
-// ReadRecipient reads a public, a shared or a device key: a JWK, or a set of one. Read an app's upload with [ReadRegistration].
-// Errors: wrongKind for a private key or one that signs, pskMissing, noKeySeals, and those of [ReadKeyset].
+// ReadRecipient reads a public, a shared or a device key: a JWK, or a set of one. Read an app's upload with [ReadRegistration]: this
+// function doesn't read the day keys of a record, of which sealing reads that of the day. Errors: wrongKind for a private key or one that
+// signs, pskMissing, noKeySeals, and those of [ReadKeyset].
 func ReadRecipient(record []byte) (to *Recipient, err error) {
 	defer catch(&err, "malformed", "the key record")
 	return must(ReadKeyset(record)).only().recipient(), nil

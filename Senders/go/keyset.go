@@ -101,7 +101,7 @@ func newKeyset(kind string, sequence, updatedAt int64, entries []*entry) *Keyset
 }
 
 // ReadKeyset reads one JWK, whose key always seals, or a JWK set. Errors: malformed, unsupportedKey, invalidKey, kidMismatch,
-// duplicateKey, wrongKind, tooLarge for more than 4 MiB.
+// duplicateKey, wrongKind, tooLarge for more than 4 MiB; of a device set also pskMissing, notAuthentic, otherRegistration.
 func ReadKeyset(text []byte) (keys *Keyset, err error) {
 	defer catch(&err, "malformed", "the key record or set")
 	require(len(text) <= maxKeyset, "tooLarge", "it has more than 4 MiB")

@@ -22,7 +22,7 @@ type Options struct {
 	Padding int
 	// Limit is the largest size of the whole push in bytes, at most 4,096. The default leaves free what the carrier adds.
 	Limit int
-	// Lifetime is the time until the message expires: 1 second to 30 days, which is the default.
+	// Lifetime is the time until the message expires: 1 second to [Recipient.LongestLifetime], which is the default.
 	Lifetime time.Duration
 	// Exposed names members of aps that stay readable on the way, such as badge.
 	Exposed []string
@@ -34,6 +34,8 @@ type Options struct {
 	Campaign string
 	// MinimumSuite refuses a recipient whose suite ranks below it: 3 demands a key that resists quantum computers.
 	MinimumSuite int
+	// RequiresDayKey refuses a device with day keys that has none for this day. Otherwise the key of its record is used, which opens longer.
+	RequiresDayKey bool
 	// AllowsBareSharedKey allows a shared key that isn't the key of one device: everyone who has it can open the push.
 	AllowsBareSharedKey bool
 	// Offload keeps the sealed blob of a payload that doesn't fit, and returns its https address. Upload it before you send the push,
@@ -59,15 +61,16 @@ type Badge struct {
 var collapseForm = regexp.MustCompile(`^[ -~]{1,64}$`)
 
 // check returns the options with their defaults.
-func (o Options) check(bound binding) Options {
+func (o Options) check(bound binding, longest time.Duration) Options {
 	o.Carrier = cmp.Or(o.Carrier, APNs)
 	o.Limit, o.MinimumSuite = cmp.Or(o.Limit, maxLimit-o.Carrier.way().reserved), cmp.Or(o.MinimumSuite, 1)
 	require(1 <= o.Limit && o.Limit <= maxLimit, "", "the limit isn't 1 to 4,096 bytes")
 	require(o.Padding >= 0, "", "the padding isn't positive")
 	// No message is longer than the limit.
 	o.Padding = min(cmp.Or(o.Padding, 128), PadToLimit)
-	o.Lifetime = cmp.Or(o.Lifetime, maxLifetime*time.Second)
+	o.Lifetime = cmp.Or(o.Lifetime, longest)
 	require(time.Second <= o.Lifetime && o.Lifetime <= maxLifetime*time.Second, "", "the lifetime isn't 1 second to 30 days")
+	require(o.Lifetime < longest+time.Second, "expiresTooLate", "the device erases the key %s before the push expires", bound.to.kid)
 	require(1 <= o.MinimumSuite && o.MinimumSuite <= 4, "", "the minimum suite isn't 1 to 4")
 	isCollapseID := o.CollapseID == "" || o.Carrier != Expo && collapseForm.MatchString(o.CollapseID)
 	require(isCollapseID, "", "the collapse id isn't 1 to 64 printable characters of ASCII, or Expo has no field for one")
@@ -99,7 +102,7 @@ type header struct {
 
 func isAvatar(file Attachment) bool { return file.Use != "" }
 
-// header returns the header of a push to a key at a time.
+// header returns the header of a push to the key of a record at a time.
 func (o Options) header(to *key, now time.Time) header {
 	made := header{base64Of(random(idSize)), now.Unix(), now.Unix() + int64(o.Lifetime/time.Second), nil, nil, o.IsSelfTest, o.Retracted, o.IsQuiet, o.Badge}
 	if o.Campaign != "" {

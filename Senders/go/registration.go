@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// In bytes, also of an answer and a receipt, and in seconds.
+// In bytes, without the device set, and also of an answer and a receipt; in seconds.
 const maxRecord, challengeLifetime = 4_096, 600
 
 var hostForm = regexp.MustCompile(`^[a-z0-9.-]{1,253}$`)
@@ -27,17 +27,37 @@ type Registration struct {
 	record hidden[[]byte]
 }
 
-// ReadRegistration reads the body of an upload, or what was stored of it. Demand both of apps that use the library's DeviceIdentity
-// as it is. Errors: tooLarge, malformed, unsupportedKey, invalidKey, kidMismatch, wrongKind for a private key or one that signs,
-// pskMissing, notAsymmetric.
+// ReadRegistration reads the body of an upload, or what was stored of it, with all day keys. Demand both of apps that use the library's
+// DeviceIdentity as it is. Errors: tooLarge, malformed, unsupportedKey, invalidKey, kidMismatch, wrongKind for a private key or one that
+// signs, pskMissing, notAsymmetric; notAuthentic and otherRegistration for the device set of another record.
 func ReadRegistration(record []byte, demands ...Demand) (registration *Registration, err error) {
 	defer catch(&err, "malformed", "the record")
-	require(len(record) <= maxRecord, "tooLarge", "the record has more than 4,096 bytes")
+	// Each character of a device set may be escaped.
+	require(len(record) <= maxRecord+6*maxDeviceSet, "tooLarge", "the record is longer than a record can be")
 	record = slices.Clone(record)
-	to := newRecipient(readKey(parse(record), true))
+	to := must(readUpload(parse(record)))
 	require(to.key().provesSender() || !slices.Contains(demands, RequirePSK), "pskMissing", "key %s has no psk", to.KeyID())
 	require(to.key().isPair() || !slices.Contains(demands, RequireAsymmetric), "notAsymmetric", "key %s is shared", to.KeyID())
 	return &Registration{to, hide(record)}, nil
+}
+
+// readUpload reads all day keys, too.
+func readUpload(record *object) (to *Recipient, err error) {
+	defer func() { // Both are faults of the device set.
+		if refused, _ := err.(*Error); refused != nil && (refused.Code == "pskMissing" || refused.Code == "duplicateKey") {
+			refused.Code = "malformed"
+		}
+	}()
+	defer catch(&err, "malformed", "the record")
+	size := len(record.text) - len(record.raw("deviceSet"))
+	require(size <= maxRecord, "tooLarge", "the record has more than 4,096 bytes beside its device set")
+	to = newRecipient(readKey(record, true))
+	if set := to.key().set; set != nil {
+		for _, one := range set.days {
+			to.key().dayKey(one)
+		}
+	}
+	return to, nil
 }
 
 // Record returns the upload, byte for byte. Store it with the account and the device token.
@@ -52,7 +72,8 @@ type Row struct {
 // Storing decides what to do with the upload of a signed-in account. Read the rows with its key or device token, decide, and write in
 // one transaction. isProven says that the device has answered a challenge for the record, and allowsLowerSuite that it is known to
 // have lost the suite of its key. isWritten says that the upload differs from the row of its key, or is new, and removed has the ids of
-// the keys whose rows are removed. Errors: conflict, otherAccount, suiteTooLow.
+// the keys whose rows are removed. Errors: conflict, otherAccount, suiteTooLow, and rolledBack
+// for an older device set.
 func (upload Row) Storing(rows []Row, isProven, allowsLowerSuite bool) (isWritten bool, removed []string, err error) {
 	defer catch(&err, "malformed", "the upload")
 	kid, own := upload.Registration.KeyID(), upload.Registration.key()
@@ -63,6 +84,9 @@ func (upload Row) Storing(rows []Row, isProven, allowsLowerSuite bool) (isWritte
 			// An attacker can make two keys with one kid of 64 bits.
 			require(stored.equal(own), "conflict", "another key with the id %s is stored; it is never replaced", kid)
 			require(isProven || row.Account == upload.Account, "otherAccount", "key %s belongs to another account", kid)
+			isNewer := own.set == nil || stored.set == nil || own.set.sequence > stored.set.sequence
+			require(isNewer || own.set.sequence == stored.set.sequence, "rolledBack", "a newer device set of key %s is stored", kid)
+			require(isNewer || own.set.text == stored.set.text, "conflict", "another device set of key %s with the same seq is stored", kid)
 			moved.Registration = upload.Registration
 			isWritten = moved != upload || !hmac.Equal(row.Registration.record(), upload.Registration.record())
 		} else if row.DeviceToken == upload.DeviceToken {

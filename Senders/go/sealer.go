@@ -65,7 +65,8 @@ func (s *Sealer) bind(to *Recipient, now time.Time, isChallenge bool) (bound bin
 // writes. The device shows the placeholder if it can't open the push.
 //
 // Errors: invalidPayload, invalidPlaceholder, invalidOption, notExposable, notAuthenticated, suiteTooLow, deviceMissing, tooLarge
-// with BytesNeeded and BytesAvailable, offloadFailed, and those of the signer, such as noKeySeals.
+// with BytesNeeded and BytesAvailable, offloadFailed, expiresTooLate, noDayKey, those of a day key as in [ReadRegistration], and those of
+// the signer, such as noKeySeals.
 func (s *Sealer) Seal(payload any, to *Recipient, placeholder Placeholder, options Options) (push *SealedPush, err error) {
 	now := s.Now()
 	bound, err := s.bind(to, now, false)
@@ -73,11 +74,12 @@ func (s *Sealer) Seal(payload any, to *Recipient, placeholder Placeholder, optio
 		return nil, err
 	}
 	defer catch(&err, "invalidOption", "the options")
-	options = options.check(bound)
+	bound.to = must(to.keyAt(now.Unix(), options.RequiresDayKey))
+	options = options.check(bound, to.LongestLifetime())
 	inner := must(readPayload(payload))
 	setsBadge := inner.aps.has("badge") || options.Offloaded != nil && options.Offloaded.setsBadge
 	require(options.Badge == nil || !setsBadge, "invalidPayload", "the payload sets the badge, and an option adds to it")
-	made := sealing{bound, options, options.header(bound.to, now), placeholder.alert()}
+	made := sealing{bound, options, options.header(to.key(), now), placeholder.alert()}
 	return made.push(inner), nil
 }
 
@@ -105,6 +107,7 @@ func (s *sealing) push(inner payload) *SealedPush {
 	return &SealedPush{
 		Body: append(base64.RawURLEncoding.AppendEncode(body, sealed), tail...), ID: s.header.ID, Topic: s.topic, Carrier: s.Carrier,
 		SealedAt: time.Unix(s.header.IssuedAt, 0), ExpiresAt: time.Unix(s.header.ExpiresAt, 0), isQuiet: s.IsQuiet, collapseID: s.CollapseID,
+		UsesLastResortKey: s.to.set != nil,
 	}
 }
 
@@ -132,8 +135,10 @@ type SealedPush struct {
 	Carrier             Carrier
 	// IsOffloaded says that the payload was sealed as a blob, which [Options] Offload keeps.
 	IsOffloaded bool
-	isQuiet     bool
-	collapseID  string
+	// UsesLastResortKey says that the device has day keys and none for this day. Count these pushes: its app hasn't run for long.
+	UsesLastResortKey bool
+	isQuiet           bool
+	collapseID        string
 }
 
 // Headers returns the headers of the request to APNs. Add authorization.

@@ -28,6 +28,7 @@ type request struct {
 	Limit, Expires            *int
 	Expose, Retract           []string
 	Bare, Quiet, SelfTest     bool
+	RequiresDayKey            bool
 	Carrier                   pushcrypt.Carrier
 	Campaign                  *string
 	BadgeAdd                  *int
@@ -192,7 +193,7 @@ func seal(asked *request) (members, error) {
 	if err != nil {
 		return nil, err
 	}
-	return members{"payload": string(push.Body), "id": push.ID, "expiresAt": push.ExpiresAt.Unix()}, nil
+	return members{"payload": string(push.Body), "id": push.ID, "expiresAt": push.ExpiresAt.Unix(), "usesLastResortKey": push.UsesLastResortKey}, nil
 }
 
 // given is a member of the wire as an option of Go, where a zero is the default: the wire's zeros are refused as negative numbers.
@@ -207,7 +208,7 @@ func options(asked *request) (options pushcrypt.Options, err error) {
 	options = pushcrypt.Options{
 		Limit: given(asked.Limit), Lifetime: time.Duration(given(asked.Expires)) * time.Second, MinimumSuite: given(asked.MinimumSuite),
 		Exposed: asked.Expose, Retracted: asked.Retract, IsQuiet: asked.Quiet, IsSelfTest: asked.SelfTest, AllowsBareSharedKey: asked.Bare,
-		Carrier: asked.Carrier,
+		Carrier: asked.Carrier, RequiresDayKey: asked.RequiresDayKey,
 	}
 	if asked.BadgeAdd != nil {
 		options.Badge = &pushcrypt.Badge{Add: *asked.BadgeAdd}
