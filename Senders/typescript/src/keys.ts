@@ -2,8 +2,11 @@ import { createSecretKey, randomBytes } from "node:crypto";
 import { ED25519 } from "./sender/curves.js";
 import { refuse } from "./sender/errors.js";
 import { keyId, recordOf, type Key } from "./sender/key.js";
+import { DeviceSet } from "./device-set.js";
 import { Keyset, type Entry, type RecordText } from "./keyset.js";
 import { deviceKey } from "./suites.js";
+
+const WINDOW = 30 * 86_400; // seconds
 
 /** How to choose a key of a set. */
 export interface ChoiceOptions {
@@ -25,6 +28,9 @@ function primaryOf(keyset: Keyset, { at = Math.floor(Date.now() / 1000) }: Choic
 /** The key of one installation of the app, to which a sender seals. */
 export class Recipient {
   /** @internal */
+  readonly deviceSet?: DeviceSet;
+
+  /** @internal */
   constructor(
     /** @internal */ readonly key: Key,
     demandsPsk: boolean,
@@ -36,6 +42,7 @@ export class Recipient {
     if (demandsPsk && key.psk === undefined) {
       refuse("pskMissing", `key ${key.kid} needs a psk, which only the registration record has`);
     }
+    if (key.deviceSet !== undefined) this.deviceSet = new DeviceSet(key);
   }
 
   /**
@@ -68,6 +75,11 @@ export class Recipient {
   /** The device id, if this is the key of one device. */
   get device(): string | undefined {
     return this.key.device;
+  }
+
+  /** The longest time until a push expires, in seconds: 30 days, or the 1 to 7 days after which a device erases its day keys. */
+  get longestLifetime(): number {
+    return this.deviceSet?.flight ?? WINDOW;
   }
 
   /** A device's own key, if this is the shared key of many devices. Refuses with `invalidDeviceID`, `wrongKind`. */

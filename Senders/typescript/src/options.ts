@@ -14,7 +14,6 @@ import { Recipient } from "./keys.js";
 import { type OversizePlan } from "./oversize.js";
 import { rankOf } from "./suites.js";
 
-const WINDOW = 30 * 86_400; // the longest lifetime, in seconds
 const ID_SIZE = 16; // bytes
 
 /** How to seal a push. */
@@ -29,7 +28,7 @@ export interface SealOptions {
   readonly carrier?: Carrier;
   /** 1 to 64 printable characters of ASCII, readable on the way. */
   readonly collapseId?: string;
-  /** Seconds, at most 30 days, which is the default. */
+  /** Seconds, at most `to.longestLifetime`, which is the default. */
   readonly expiresAfter?: number;
   /** The names of members of `aps` that stay readable. */
   readonly exposed?: readonly string[];
@@ -54,6 +53,8 @@ export interface SealOptions {
   readonly selfTest?: boolean;
   /** Refuses a recipient whose suite ranks below it: 3 demands a key that resists quantum computers. */
   readonly minimumSuite?: 1 | 2 | 3 | 4;
+  /** Refuses a device that has day keys (PROTOCOL section 14) and none for today. */
+  readonly requiresDayKey?: boolean;
   /** Allows a shared key that isn't the key of one device: everyone who has that key can open the push. */
   readonly bare?: boolean;
 }
@@ -81,7 +82,7 @@ const OPTIONS = closed(
     limit: integer(1, MAX_LIMIT),
     carrier: oneOf(...CARRIERS),
     collapseId: text(/^[ -~]{1,64}$/),
-    expiresAfter: integer(1, WINDOW),
+    expiresAfter: integer(1, 30 * 86_400),
     exposed: list(text(/^(?!alert$|mutable-content$)[A-Za-z0-9_-]{1,64}$/), 0, 32),
     campaign: where("a name of 1 to 255 bytes", anyText, isCampaign),
     retract: distinct(base64(ID_SIZE), 0, 16),
@@ -92,16 +93,17 @@ const OPTIONS = closed(
     oversize: closed({}, { shortenBodyTo: integer(1), offload: callback }),
     selfTest: flag,
     minimumSuite: integer(1, 4),
+    requiresDayKey: flag,
     bare: flag,
   },
 );
 export type Options = ReturnType<typeof OPTIONS>;
 
-/** Checks what doesn't depend on the payload. Refuses with `invalidOption`, `invalidPayload`, `deviceMissing`, `suiteTooLow`. */
+/** Checks what doesn't depend on the payload. Refuses with `invalidOption`, `invalidPayload`, `deviceMissing`, `suiteTooLow`, `expiresTooLate`. */
 export function readOptions(given: SealOptions): Options {
   const options = reading("the options", () => OPTIONS(given, "options"), { malformed: "invalidOption" });
   const { to, carrier, collapseId, quiet, exposed = [], attachments = [], offload, minimumSuite = 1 } = options;
-  const { badgeAdd, bare } = options;
+  const { badgeAdd, bare, expiresAfter = 0 } = options;
   if (carrier === "expo" && collapseId !== undefined) refuse("invalidOption", "the service of expo has no collapse id");
   if (quiet && exposed.includes("sound")) refuse("invalidOption", "a quiet push can't expose its sound");
   if (badgeAdd !== undefined && given.offload?.setsBadge)
@@ -112,6 +114,8 @@ export function readOptions(given: SealOptions): Options {
     refuse("deviceMissing", `everyone who has key ${to.kid} could open the push: seal to forDevice(), or set bare`);
   }
   if (rankOf(to.suite) < rankOf(minimumSuite)) refuse("suiteTooLow", `key ${to.kid} has a suite below ${minimumSuite}`);
+  if (expiresAfter > to.longestLifetime)
+    refuse("expiresTooLate", `the device of key ${to.kid} erases keys after ${to.longestLifetime} seconds`);
   return options;
 }
 
@@ -127,13 +131,12 @@ export function campaignId(campaign: string, { use, secret, psk, kid, device = "
 }
 
 /** The header with its optional members (PROTOCOL sections 5 to 7 and 11). Refuses with `invalidOption`, `notAuthenticated`. */
-export function headerOf(options: Options, { to, signer }: Parties, milliseconds: number): Header {
-  const { campaign, expiresAfter = WINDOW, retract = [], quiet, badgeAdd } = options;
+export function headerOf(options: Options, { to, signer }: Parties, iat: number): Header {
+  const { campaign, expiresAfter = options.to.longestLifetime, retract = [], quiet, badgeAdd } = options;
   const { attachments = [], offload, selfTest } = options;
-  const iat = Math.floor(milliseconds / 1000);
   if (!(iat >= 0 && Number.isSafeInteger(iat + expiresAfter)))
     refuse("invalidOption", "the clock's time can't be represented");
-  const id = campaign === undefined ? b64(randomBytes(ID_SIZE)) : campaignId(campaign, to);
+  const id = campaign === undefined ? b64(randomBytes(ID_SIZE)) : campaignId(campaign, options.to.key);
   if (retract.includes(id)) refuse("invalidOption", "the push would take back itself");
   const instructions = {
     ...(retract.length > 0 && { retract }),

@@ -37,7 +37,7 @@ export interface ChallengeOptions {
 /** Makes a challenge for an uploaded record. Refuses with `invalidOption` for another form of host, and with `invalidTopic`. */
 export function challenge(registration: Registration, options: ChallengeOptions): Challenge {
   reading("the challenge", () => host(options.host, "host"), { malformed: "invalidOption" });
-  const parties = partiesOf(options.topic, registration.recipient, options.signer);
+  const parties = partiesOf(options.topic, registration.recipient.key, options.signer);
   const [name, nonce] = [b64(randomBytes(16)), randomBytes(32)];
   const sealed = b64(sealEnvelope(parties, nonce, true));
   const envelope = { v: 1, registration: name, kid: registration.kid, sealed, skid: parties.signer?.kid }; // without undefined

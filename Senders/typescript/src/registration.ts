@@ -2,10 +2,11 @@ import { isSame, NONE } from "./sender/bytes.js";
 import { reading, refuse } from "./sender/errors.js";
 import { readObject, type Text } from "./sender/json.js";
 import { readKey } from "./sender/key.js";
+import { MAX_SET } from "./device-set.js";
 import { Recipient } from "./keys.js";
 import { KINDS, rankOf } from "./suites.js";
 
-const MAX_RECORD = 4_096; // bytes
+const MAX_RECORD = 4_096; // bytes without the device set
 
 /**
  * `psk`: a secret that only app and backend have, a psk or a shared key. `asymmetric`: a key pair, so that the backend can't open
@@ -29,14 +30,14 @@ export class Registration {
    * Reads the body of an upload, as it came. Require `["psk", "asymmetric"]` of apps that use the library's `DeviceIdentity` as it is.
    *
    * Refuses with `tooLarge`, `malformed`, `unsupportedKey`, `unsupportedSuite`, `invalidKey`, `kidMismatch`; `wrongKind` for a private
-   * key or one that signs; `pskMissing` or `notAsymmetric` if a requirement isn't met.
+   * key or one that signs; `pskMissing` or `notAsymmetric` if a requirement isn't met; `notAuthentic`, `otherRegistration` for day
+   * keys of another record.
    */
   constructor(record: Text, { requiring }: { readonly requiring: readonly Requirement[] }) {
     this.#record = bytesOf(record);
-    if (this.#record.length > MAX_RECORD) refuse("tooLarge", `the record has more than ${MAX_RECORD} bytes`);
-    const read = () => readKey(readObject(this.#record), KINDS);
-    const key = reading("the record", read, { invalidDeviceID: "malformed" });
-    this.recipient = new Recipient(key, false);
+    const codes = { invalidDeviceID: "malformed", duplicateKey: "malformed", pskMissing: "malformed" } as const;
+    this.recipient = reading("the record", () => recipientOf(this.#record), codes);
+    const { key } = this.recipient;
     if (!Array.isArray(requiring) || !requiring.every((one) => one === "psk" || one === "asymmetric")) {
       throw new TypeError('requiring isn\'t an array of "psk" and "asymmetric"');
     }
@@ -60,6 +61,17 @@ export class Registration {
   }
 }
 
+/** Of a record, whose day keys are checked. */
+function recipientOf(record: Buffer): Recipient {
+  const checkSize = (size: number) => size > MAX_RECORD && refuse("tooLarge", `it has more than ${MAX_RECORD} bytes`);
+  checkSize(record.length - 6 * MAX_SET); // each character may be escaped
+  const root = readObject(record);
+  checkSize(record.length - Buffer.byteLength(root.raw("deviceSet")));
+  const recipient = new Recipient(readKey(root, KINDS), false);
+  recipient.deviceSet?.checkKeys();
+  return recipient;
+}
+
 /** A row of the table of registrations, whose key is the kid. */
 export interface StoredRegistration {
   readonly registration: Registration;
@@ -79,7 +91,8 @@ export interface RegistrationChange {
 
 /**
  * Decides what to do with the upload of a signed-in account. Read the rows with its kid or its device token, decide, and write in one
- * transaction. Refuses with `conflict` if another key has the kid, `otherAccount`, `suiteTooLow`.
+ * transaction. Refuses with `conflict` if another key has the kid, or another device set the `seq`; `rolledBack` for an older device set;
+ * `otherAccount`, `suiteTooLow`.
  *
  * @param options.isProven the device has answered a challenge for the record. Only then can a key change its account.
  * @param options.allowsLowerSuite only for a device that is known to have lost the suite of its stored key.
@@ -100,6 +113,10 @@ export function registrationChange(
       refuse("conflict", `another key has the id ${kid}; it is never replaced`);
     if (present.account !== upload.account && options.isProven !== true)
       refuse("otherAccount", `key ${kid} belongs to another account`);
+    const [old, young] = [present.registration.recipient.deviceSet, recipient.deviceSet];
+    const step = (young?.sequence ?? Infinity) - (old?.sequence ?? -Infinity);
+    if (step < 0) refuse("rolledBack", `a device set of key ${kid} is stored that is newer`);
+    if (step === 0 && young?.text !== old?.text) refuse("conflict", `another device set of key ${kid} has its seq`);
   }
   const replaced = rows.filter((row) => row.deviceToken === upload.deviceToken && row.registration.kid !== kid);
   // The row of another account doesn't count: its user could keep the next user of the device from registering.

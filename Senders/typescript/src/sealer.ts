@@ -1,10 +1,11 @@
 import { reading, refuse } from "./sender/errors.js";
+import { type Key } from "./sender/key.js";
 import { alertOf, outerAps } from "./sender/outer.js";
 import { readPayload, type Header, type InnerPayload, type PayloadText } from "./sender/payload.js";
 import { MAX_LIMIT, readTopic, type Draft, type Parties } from "./sender/seal.js";
 import { type SealedBlob } from "./blobs.js";
 import { checkFields, requestOf, wayOf, type Carrier, type Members } from "./carriers.js";
-import { SenderKey, type Recipient } from "./keys.js";
+import { SenderKey } from "./keys.js";
 import { checkExposed, headerOf, readOptions, type SealOptions } from "./options.js";
 import { fitted } from "./oversize.js";
 
@@ -12,7 +13,7 @@ import { fitted } from "./oversize.js";
 export type Signer = SenderKey | { senderKey(): SenderKey };
 
 /** @internal The keys of one push or challenge. Refuses with `invalidTopic`. */
-export function partiesOf(topic: string, { key: to }: Recipient, signer: Signer | undefined): Parties {
+export function partiesOf(topic: string, to: Key, signer: Signer | undefined): Parties {
   const signing = signer === undefined || signer instanceof SenderKey ? signer : signer.senderKey();
   return { topic: readTopic(topic), to, signer: signing?.key };
 }
@@ -35,6 +36,8 @@ export class Push {
     /** What the oversize plan did. Upload the `data` of a blob before you send the push. */
     readonly isBodyShortened: boolean,
     readonly offloaded: SealedBlob | undefined,
+    /** Whether the device has day keys and none for today. Count these pushes: its app hasn't run for long. */
+    readonly usesLastResortKey: boolean,
   ) {}
 
   /** The headers of the request to APNs. Add `authorization` with your own token for APNs. */
@@ -78,7 +81,7 @@ export class Sealer {
    * Encrypts a payload: an object with `aps`, or its JSON, which is sealed byte for byte.
    *
    * Refuses with `invalidPayload`, `invalidPlaceholder`, `invalidOption`, `notExposable`, `notAuthenticated`, `suiteTooLow`,
-   * `deviceMissing`, `tooLarge`, and with a watched keyset `noKeySeals`.
+   * `deviceMissing`, `expiresTooLate`, `noDayKey`, `tooLarge`, a code of a key for a day key, and with a watched keyset `noKeySeals`.
    */
   seal(payload: PayloadText, options: SealOptions): Push {
     const given = readOptions(options);
@@ -94,8 +97,14 @@ export class Sealer {
     const place = wayOf(carrier);
     const limit = given.limit ?? MAX_LIMIT - place.reserved;
     const alert = alertOf(placeholder);
-    const parties = partiesOf(this.#topic, given.to, this.#signer);
-    const header = headerOf(given, parties, this.#clock());
+    const now = Math.floor(this.#clock() / 1000);
+    const { key, deviceSet } = given.to;
+    const dayKey = deviceSet?.keyAt(now);
+    const usesLastResortKey = deviceSet !== undefined && dayKey === undefined;
+    if (usesLastResortKey && given.requiresDayKey)
+      refuse("noDayKey", `the device of key ${key.kid} has no key for today: its app must run and upload others`);
+    const parties = partiesOf(this.#topic, dayKey ?? key, this.#signer);
+    const header = headerOf(given, parties, now);
     const inner = reading("the payload", () => readPayload(payload), { malformed: "invalidPayload" });
     if ("badge" in header && inner.aps.has("badge"))
       refuse("invalidPayload", "it sets the badge, and badgeAdd adds to it");
@@ -106,6 +115,7 @@ export class Sealer {
     };
     const { sealing, isBodyShortened, offloaded } = fitted(parties, draftOf, inner, header, oversize);
     const [body, { id, iat, exp }] = [sealing.seal(), header];
-    return new Push(body, id, this.#topic, carrier, iat, exp, quiet, collapseId, isBodyShortened, offloaded);
+    const done = [isBodyShortened, offloaded, usesLastResortKey] as const;
+    return new Push(body, id, this.#topic, carrier, iat, exp, quiet, collapseId, ...done);
   }
 }

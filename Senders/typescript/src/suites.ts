@@ -111,11 +111,11 @@ export const XWING: KeyKind = {
   publicOf: publicXWing,
 };
 
-const bytesOf = (secret: crypto.KeyObject | undefined): Buffer =>
+export const secretOf = (secret: crypto.KeyObject | undefined): Buffer =>
   secret?.export() ?? refuse("wrongKind", "it has no secret");
 
 /** HKDF-SHA256 (RFC 5869) */
-const hkdf = (ikm: Buffer, salt: Buffer, info: Buffer, length: number): Buffer => expand(hmac(salt, ikm), info, length);
+export const hkdf = (ikm: Buffer, salt: Buffer, info: Buffer, length: number): Buffer => expand(hmac(salt, ikm), info, length);
 
 /**
  * prk = HKDF-Extract(salt, K); okm = HKDF-Expand(prk, info, 44); salt ‖ AES-256-GCM(key: okm[0..<32], nonce: okm[32..<44])
@@ -123,7 +123,7 @@ const hkdf = (ikm: Buffer, salt: Buffer, info: Buffer, length: number): Buffer =
  * Only tests pass a `salt` that isn't fresh: with it, two messages would have one key and nonce.
  */
 export function sealShared({ secret }: Key, info: Buffer, plaintext: Buffer, salt = crypto.randomBytes(16)): Buffer {
-  const okm = hkdf(bytesOf(secret), salt, info, 44);
+  const okm = hkdf(secretOf(secret), salt, info, 44);
   return Buffer.concat([salt, sealGcm(okm.subarray(0, 32), okm.subarray(32), NONE, plaintext)]);
 }
 
@@ -145,7 +145,7 @@ export function deviceKey(master: Key, id: string): Key {
   const { kind, kid, secret, device } = master;
   if (kind !== SHARED || device !== undefined) return refuse("wrongKind", "only a master derives keys of devices");
   const info = ascii(`pushcrypt/1 device\0${lp16(kid)}${lp16(deviceId(id, "the device id"))}`);
-  return { ...master, secret: crypto.createSecretKey(hkdf(bytesOf(secret), NONE, info, 32)), device: id };
+  return { ...master, secret: crypto.createSecretKey(hkdf(secretOf(secret), NONE, info, 32)), device: id };
 }
 
 export const KINDS: readonly KeyKind[] = [P256, X25519, XWING, SHARED, ED25519];

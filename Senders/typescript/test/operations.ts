@@ -29,7 +29,7 @@ const sealerOf = (request: Request): Sealer => new Sealer(request["topic"], { ..
 const placeholderOf = (alert: Request): Placeholder =>
   Object.fromEntries(Object.entries(alert).map(([name, value]) => [name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()), value]));
 
-const SAME = ["limit", "carrier", "campaign", "retract", "quiet", "badgeAdd", "attachments", "offload", "selfTest", "minimumSuite", "bare"];
+const SAME = ["limit", "carrier", "campaign", "retract", "quiet", "badgeAdd", "attachments", "offload", "selfTest", "minimumSuite", "requiresDayKey", "bare"];
 const RENAMED: Record<string, string> = { pad: "padding", expires: "expiresAfter", expose: "exposed" };
 
 function seal(request: Request): object {
@@ -37,7 +37,7 @@ function seal(request: Request): object {
   const options = Object.fromEntries(given.filter(([name]) => name !== "")) as Partial<SealOptions>;
   const to = recipientOf(request);
   const push = sealerOf(request).seal(request["payload"], { ...options, to, placeholder: placeholderOf(request["placeholder"]) });
-  return { payload: push.body.toString(), id: push.id, expiresAt: push.expiresAt };
+  return { payload: push.body.toString(), id: push.id, expiresAt: push.expiresAt, usesLastResortKey: push.usesLastResortKey };
 }
 
 function blob({ purpose, plaintext, blob: sealed }: Request): object {

@@ -16,6 +16,8 @@ export interface Key {
   /** `d`, `priv` or `k`. */
   readonly secret?: KeyObject | undefined;
   readonly psk?: KeyObject | undefined;
+  /** The day keys of a registration record, as they came. */
+  readonly deviceSet?: unknown;
   /** The device id, if a shared key is that of one device. */
   readonly device?: string | undefined;
 }
@@ -85,7 +87,7 @@ export const deviceId: Form<string> = (value, name) => {
 const membersOf = once(({ use, parts, secret }: KeyKind) => {
   const coordinates = Object.fromEntries(Object.keys(parts).map((name) => [name, bytes(parts[name])]));
   const absent = { d: ABSENT, priv: ABSENT, psk: ABSENT, device: ABSENT };
-  const own = { sender: { role: anything }, shared: { device: deviceId }, recipient: { psk: SECRET }, publisher: {} }[
+  const own = { sender: { role: anything }, shared: { device: deviceId }, recipient: { psk: SECRET, deviceSet: anything }, publisher: {} }[
     use
   ];
   return object(use === "shared" ? { k: SECRET } : coordinates, { ...absent, [secret]: SECRET, ...own });
@@ -102,14 +104,14 @@ export function readKey(value: unknown, kinds: readonly KeyKind[], isChecked = t
   const kind = kinds.find(({ names }) => names.kty === kty && (names.crv === undefined || names.crv === crv));
   if (kind?.names.alg !== alg || kind === undefined)
     return refuse("unsupportedKey", "its kty, crv and alg are unknown");
-  const { psk, device, role, ...others } = membersOf(kind)(value, "it") as Record<string, never>;
+  const { psk, device, role, deviceSet, ...others } = membersOf(kind)(value, "it") as Record<string, never>;
   if (role !== undefined && role !== "publisher") refuse("unsupportedKey", 'its role isn\'t "publisher"');
   const secret = others[kind.secret] as KeyObject | undefined;
   const publicKey = Buffer.concat([
     kind.prefix ?? NONE,
     ...Object.keys(kind.parts).map((name) => others[name] ?? NONE),
   ]);
-  const key = { kind, use: role ?? kind.use, kid, publicKey, secret, psk, device };
+  const key = { kind, use: role ?? kind.use, kid, publicKey, secret, psk, device, deviceSet };
   if (isChecked) valid(() => kind.check(publicKey));
   if (isChecked && secret !== undefined && !valid(() => kind.publicOf(secret.export())).equals(publicKey)) {
     refuse("invalidKey", "its private key is that of another key");
