@@ -171,6 +171,10 @@ def add_accepted(vectors: Vectors, name: str) -> None:
         for size, failure in ((LIMIT, None), (LIMIT + 1, "tooLarge")):
             padded = signed(name, dump(a_set(name)) + " " * (size - len(text)))
             vectors.add(name, f"{size:,} bytes", record(name, padded), failure, at=at)
+        letters = dump({**a_set(name), "more": "é\u2028😀" * 9})
+        for size, failure in ((LIMIT, None), (LIMIT + 1, "tooLarge")):
+            padded = signed(name, letters + " " * (size - len(signed(name, letters).encode())))
+            vectors.add(name, f"{size:,} bytes in fewer characters", record(name, padded), failure, at=at)
     whole = record(name, text)
     for what, size, failure in (("4,096 bytes beside the set", 4_096, None), ("4,150 bytes beside the set", 4_150, "tooLarge")):
         vectors.add(name, what, whole + " " * (size + len(json.dumps(text)) - len(whole)), of_upload=failure, at=at,
@@ -191,6 +195,7 @@ def add_forms(vectors: Vectors, name: str) -> None:
         ("another byte in the set", text.replace(f'"seq":{AT}', f'"seq":{AT + 1}'), "notAuthentic"),
         ("another character in the MAC", ("B" if mac[0] != "B" else "C") + text[1:], "notAuthentic"),
         ("cut short", text[:-1], "notAuthentic"), ("a line break behind it", text + "\n", "notAuthentic"),
+        ("no JSON, and the MAC of the set", mac + ".{", "notAuthentic"),
         ("the MAC and a dot alone", mac + ".", "notAuthentic"), ("the MAC alone", mac, "malformed"), ("empty", "", "malformed"),
         ("no dot", mac + content, "malformed"), ("a colon for the dot", f"{mac}:{content}", "malformed"),
         ("the set alone", content, "malformed"), ("a MAC of 31 bytes", f"{mac[:42]}.{content}", "malformed"),
