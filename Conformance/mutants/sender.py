@@ -229,7 +229,7 @@ def inner_aps(text: str) -> dict[str, Any]:
 def seal(request: dict[str, Any]) -> dict[str, Any]:
     at, limit, pad, record = request["at"], request.get("limit", 4_096), request.get("pad", 128), only(request["to"])
     kid, key, point = recipient(record)
-    psk, day, longest = unb64(record["psk"], 32) if "psk" in record else b"", None, 2_592_000
+    psk, day, longest, name = unb64(record["psk"], 32) if "psk" in record else b"", None, 2_592_000, hashlib.sha256(point).digest()
     if "deviceSet" in record:
         day, longest = device_set(record["deviceSet"], kid, psk, at)
         check(day or not request.get("requiresDayKey"), "noDayKey")
@@ -248,7 +248,7 @@ def seal(request: dict[str, Any]) -> dict[str, Any]:
     size = capacity if pad == "max" else len(message) if pad == "none" else min(-(-len(message) // pad) * pad, capacity)
     message = message.ljust(size, b" ")
     info = b"pushcrypt/1\x00" + bytes([1, (1 if psk else 0) | 2]) + lp16(kid) + lp16(skid) + lp16(request["topic"])
-    signature = signing.sign(b"pushcrypt/1 signature\x00" + info + hashlib.sha256(point).digest() + message)
+    signature = signing.sign(b"pushcrypt/1 signature\x00" + info + name + message)
     sealed = hpke(key, point, psk, kid.encode(), info, signature + message)
     return {"ok": True, "payload": head + b64(sealed) + tail, "id": identifier, "expiresAt": at + lifetime,
             "usesLastResortKey": "deviceSet" in record and day is None}

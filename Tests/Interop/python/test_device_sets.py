@@ -10,8 +10,8 @@ from typing import Any, Callable
 from unittest import mock
 
 from pushcrypt import (
-    KeyRecordError, Opener, Pending, Placeholder, Push, PushCryptError, Recipient, RecipientKey, Registration, RegistrationChange,
-    SealError, Sealer, StoredRegistration, challenge, possession,
+    KeyRecordError, OpenedPush, Opener, Pending, Placeholder, Push, PushCryptError, Recipient, RecipientKey, Registration,
+    RegistrationChange, SealError, Sealer, SenderKey, StoredRegistration, challenge, pinned, possession,
 )
 from pushcrypt import _device_set, _keys
 
@@ -61,6 +61,20 @@ class DeviceSetTests(unittest.TestCase):
         without = RecipientKey(replace(self.keys[0]._key, psk=None))
         for key, code in ((without, "undecryptable"), (self.phone, "unknownKey"), (self.keys[1], "unknownKey")):
             self.refused(PushCryptError, code, Opener(TOPIC, [key], senders=None, clock=lambda: NOON).open, push.json)
+
+    def test_a_signature_names_the_key_of_the_record_so_a_record_with_the_day_key_of_another_device_forwards_no_signed_push(self) -> None:
+        signer, key = SenderKey.generate(), self.keys[0]
+        pins = pinned(signer.public_jwk())
+
+        def opened(record: dict[str, str]) -> OpenedPush:
+            push = Sealer(TOPIC, signer=signer, clock=lambda: NOON).seal({"aps": {"alert": "x"}}, to=Recipient.from_jwk(record),
+                                                                         placeholder=PLACEHOLDER)
+            self.assertEqual(push.envelope["kid"], key.kid)
+            return Opener(TOPIC, [key], senders=pins, clock=lambda: NOON).open(push.json)
+
+        self.assertEqual(opened(self.phone.registration_record(self.text())).proof, 3)
+        other = RecipientKey(replace(_keys.generate("p256"), psk=self.phone._key.psk))
+        self.refused(PushCryptError, "undecryptable", opened, other.registration_record(other.device_set(self.days, sequence=1)))
 
     def test_each_suite_with_key_pairs_has_day_keys(self) -> None:
         for suite in (1, 2, 3):

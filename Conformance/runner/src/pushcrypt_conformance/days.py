@@ -47,7 +47,7 @@ def _case(entry: dict[str, Any], prefix: str, run: Any) -> Case:
 def _request(vectors: Vectors, entry: dict[str, Any], keys: dict[str, Key], at: int, kid: str | None, **options: Any) -> tuple[Mode, Request]:
     """The key that opens the push of the time, and the request. `kid` is None where the set has no key."""
     record = vectors.keys[_RECORDS[entry["suite"]]]
-    key = record if kid is None else dataclasses.replace(keys[kid], psk=record.psk)
+    key = record if kid is None else record.as_day_key(keys[kid])
     mode = Mode(entry["name"], _level(entry["suite"]), key, entry["text"], vectors.keys["sender"],
                 lifetime=Recipient.from_jwk(entry["text"]).longest_lifetime)
     return mode, mode.request(at=at, **options)

@@ -47,12 +47,12 @@ def overhead(key: Key, signed: bool) -> int:
 def signed_bytes(key: Key, info: bytes, message: bytes) -> bytes:
     """"pushcrypt/1 signature" ‖ 0x00 ‖ info ‖ R ‖ message
 
-    R = SHA-256(serialised public key), or for suite 4 HMAC-SHA256(K as used, "pushcrypt/1 recipient").
+    R = SHA-256(serialised public key, of a day key that of its record), or for suite 4 HMAC-SHA256(K as used, "pushcrypt/1 recipient").
     """
     if key.suite == 4:
         recipient = hmac.digest(key.material, b"pushcrypt/1 recipient", "sha256")
     else:
-        recipient = hashlib.sha256(key.public).digest()
+        recipient = key.record_name or hashlib.sha256(key.public).digest()
     return b"pushcrypt/1 signature\x00" + info + recipient + message
 
 

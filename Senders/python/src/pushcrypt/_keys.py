@@ -64,6 +64,7 @@ class Key(Secretive):
     device: str | None = None
     role: str | None = None  # "publisher": an Ed25519 key that signs sender sets, not messages
     device_set: DeviceSet | None = field(default=None, repr=False, compare=False)  # of a registration record
+    record_name: bytes | None = field(default=None, repr=False)  # of a day key: R of its record, 32 bytes
 
     @cached_property
     def suite(self) -> int:
@@ -112,8 +113,12 @@ class Key(Secretive):
         key = None if "deviceSet" in jwk else load_key(jwk)
         if key is None or (key.kind, key.secret, key.psk) != (self.kind, None, None):
             raise KeyRecordError("wrongKind", f"day key {kid} isn't a public key of suite {self.suite} alone")
-        self.device_set.last[:] = [key := replace(key, psk=self.psk)]
+        self.device_set.last[:] = [key := self.as_day_key(key)]
         return key
+
+    def as_day_key(self, key: Key) -> Key:
+        """A key as a day key of this record: with its psk, and its R, so that no record forwards a signed message to another device."""
+        return replace(key, psk=self.psk, record_name=hashlib.sha256(self.public).digest())
 
     @property
     def material(self) -> bytes:

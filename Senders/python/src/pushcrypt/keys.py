@@ -126,8 +126,8 @@ class RecipientKey(_KeyHolder):
         return {**self._key.record(private=False), **({} if device_set is None else {"deviceSet": device_set})}
 
     def day_key(self) -> RecipientKey:
-        """A fresh day key of this device: it has the suite and the psk of this key."""
-        return RecipientKey(replace(_keys.generate(self._key.kind), psk=self._key.psk))
+        """A fresh day key of this device: it has the suite and the psk of this key, and signatures to it name this key."""
+        return RecipientKey(self._key.as_day_key(_keys.generate(self._key.kind)))
 
     def device_set(
         self, keys: Iterable[tuple[RecipientKey, date, int]], *, sequence: int, flight: int = _device_set.DAY
