@@ -6,7 +6,7 @@ import { DeviceSet } from "./device-set.js";
 import { Keyset, type Entry, type RecordText } from "./keyset.js";
 import { deviceKey } from "./suites.js";
 
-const WINDOW = 30 * 86_400; // seconds
+export const WINDOW = 30 * 86_400; // the longest lifetime of a push, in seconds
 
 /** How to choose a key of a set. */
 export interface ChoiceOptions {

@@ -10,7 +10,7 @@ import { type Header } from "./sender/payload.js";
 import { MAX_LIMIT, type Padding, type Parties } from "./sender/seal.js";
 import { attachmentForm, offloadForm, type Attachment, type Reference } from "./blobs.js";
 import { CARRIERS, type Carrier } from "./carriers.js";
-import { Recipient } from "./keys.js";
+import { Recipient, WINDOW } from "./keys.js";
 import { type OversizePlan } from "./oversize.js";
 import { rankOf } from "./suites.js";
 
@@ -82,7 +82,7 @@ const OPTIONS = closed(
     limit: integer(1, MAX_LIMIT),
     carrier: oneOf(...CARRIERS),
     collapseId: text(/^[ -~]{1,64}$/),
-    expiresAfter: integer(1, 30 * 86_400),
+    expiresAfter: integer(1, WINDOW),
     exposed: list(text(/^(?!alert$|mutable-content$)[A-Za-z0-9_-]{1,64}$/), 0, 32),
     campaign: where("a name of 1 to 255 bytes", anyText, isCampaign),
     retract: distinct(base64(ID_SIZE), 0, 16),
@@ -99,7 +99,10 @@ const OPTIONS = closed(
 );
 export type Options = ReturnType<typeof OPTIONS>;
 
-/** Checks what doesn't depend on the payload. Refuses with `invalidOption`, `invalidPayload`, `deviceMissing`, `suiteTooLow`, `expiresTooLate`. */
+/**
+ * Checks what doesn't depend on the payload. Refuses with `invalidOption`, `invalidPayload`, `deviceMissing`, `suiteTooLow`,
+ * `expiresTooLate`.
+ */
 export function readOptions(given: SealOptions): Options {
   const options = reading("the options", () => OPTIONS(given, "options"), { malformed: "invalidOption" });
   const { to, carrier, collapseId, quiet, exposed = [], attachments = [], offload, minimumSuite = 1 } = options;

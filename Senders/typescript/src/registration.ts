@@ -28,6 +28,7 @@ export class Registration {
 
   /**
    * Reads the body of an upload, as it came. Require `["psk", "asymmetric"]` of apps that use the library's `DeviceIdentity` as it is.
+   * It checks all day keys. To seal to a stored record, `Recipient.fromJwk` is faster: it checks the key of the day, and no requirement.
    *
    * Refuses with `tooLarge`, `malformed`, `unsupportedKey`, `unsupportedSuite`, `invalidKey`, `kidMismatch`; `wrongKind` for a private
    * key or one that signs; `pskMissing` or `notAsymmetric` if a requirement isn't met; `notAuthentic`, `otherRegistration` for day
@@ -120,18 +121,12 @@ export function registrationChange(
   }
   const replaced = rows.filter((row) => row.deviceToken === upload.deviceToken && row.registration.kid !== kid);
   // The row of another account doesn't count: its user could keep the next user of the device from registering.
-  const ranks = replaced
-    .filter((row) => row.account === upload.account)
-    .map((row) => rankOf(row.registration.recipient.suite));
-  if (Math.max(...ranks) > rankOf(recipient.suite) && options.allowsLowerSuite !== true) {
-    refuse(
-      "suiteTooLow",
-      `key ${kid} has suite ${recipient.suite}, which ranks below that of the key that it would replace`,
-    );
-  }
-  const isSameRow = (["account", "deviceToken", "environment"] as const).every(
-    (name) => present?.[name] === upload[name],
-  );
+  const own = replaced.filter((row) => row.account === upload.account);
+  const ranks = own.map((row) => rankOf(row.registration.recipient.suite));
+  if (Math.max(...ranks) > rankOf(recipient.suite) && options.allowsLowerSuite !== true)
+    refuse("suiteTooLow", `key ${kid} has suite ${recipient.suite}, which ranks below that of the replaced key`);
+  const columns = ["account", "deviceToken", "environment"] as const;
+  const isSameRow = columns.every((name) => present?.[name] === upload[name]);
   const isWritten = !isSameRow || !isSame(present?.registration.record ?? NONE, record);
   return { isWritten, removed: replaced.map((row) => row.registration.kid) };
 }

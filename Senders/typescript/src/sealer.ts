@@ -81,19 +81,13 @@ export class Sealer {
    * Encrypts a payload: an object with `aps`, or its JSON, which is sealed byte for byte.
    *
    * Refuses with `invalidPayload`, `invalidPlaceholder`, `invalidOption`, `notExposable`, `notAuthenticated`, `suiteTooLow`,
-   * `deviceMissing`, `expiresTooLate`, `noDayKey`, `tooLarge`, a code of a key for a day key, and with a watched keyset `noKeySeals`.
+   * `deviceMissing`, `expiresTooLate`, `noDayKey`, `tooLarge`, for a day key a code of `Registration`, and with a
+   * watched keyset `noKeySeals`.
    */
   seal(payload: PayloadText, options: SealOptions): Push {
     const given = readOptions(options);
-    const {
-      placeholder,
-      padding = 128,
-      carrier = "apns",
-      quiet = false,
-      exposed = [],
-      collapseId,
-      oversize = {},
-    } = given;
+    const { placeholder, padding = 128, carrier = "apns", quiet = false } = given;
+    const { exposed = [], collapseId, oversize = {} } = given;
     const place = wayOf(carrier);
     const limit = given.limit ?? MAX_LIMIT - place.reserved;
     const alert = alertOf(placeholder);

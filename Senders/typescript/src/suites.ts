@@ -115,7 +115,8 @@ export const secretOf = (secret: crypto.KeyObject | undefined): Buffer =>
   secret?.export() ?? refuse("wrongKind", "it has no secret");
 
 /** HKDF-SHA256 (RFC 5869) */
-export const hkdf = (ikm: Buffer, salt: Buffer, info: Buffer, length: number): Buffer => expand(hmac(salt, ikm), info, length);
+export const hkdf = (ikm: Buffer, salt: Buffer, info: Buffer, length: number): Buffer =>
+  expand(hmac(salt, ikm), info, length);
 
 /**
  * prk = HKDF-Extract(salt, K); okm = HKDF-Expand(prk, info, 44); salt ‖ AES-256-GCM(key: okm[0..<32], nonce: okm[32..<44])

@@ -133,7 +133,8 @@ describe("a record with day keys", () => {
     const registration = new Registration(text, { requiring: ["psk", "asymmetric"] });
     assert.equal(registration.kid, record.kid);
     const { json } = challenge(registration, { host: "example.com", topic, clock: () => today * 1_000 });
-    assert.equal((JSON.parse(json) as { kid: string }).kid, record.kid);
+    const { kid, sealed } = envelopeOf(`{"pushcrypt":${json}}`);
+    assert.deepEqual([kid, openMessage(secretRecord, undefined, topic, sealed, true)?.length], [record.kid, 32]);
   });
   it("has at most 4,096 bytes beside its set", () => {
     const longest = (name: string, size: number): string => {

@@ -87,9 +87,8 @@ export const deviceId: Form<string> = (value, name) => {
 const membersOf = once(({ use, parts, secret }: KeyKind) => {
   const coordinates = Object.fromEntries(Object.keys(parts).map((name) => [name, bytes(parts[name])]));
   const absent = { d: ABSENT, priv: ABSENT, psk: ABSENT, device: ABSENT };
-  const own = { sender: { role: anything }, shared: { device: deviceId }, recipient: { psk: SECRET, deviceSet: anything }, publisher: {} }[
-    use
-  ];
+  const recipient = { psk: SECRET, deviceSet: anything };
+  const own = { sender: { role: anything }, shared: { device: deviceId }, recipient, publisher: {} }[use];
   return object(use === "shared" ? { k: SECRET } : coordinates, { ...absent, [secret]: SECRET, ...own });
 });
 
@@ -107,10 +106,8 @@ export function readKey(value: unknown, kinds: readonly KeyKind[], isChecked = t
   const { psk, device, role, deviceSet, ...others } = membersOf(kind)(value, "it") as Record<string, never>;
   if (role !== undefined && role !== "publisher") refuse("unsupportedKey", 'its role isn\'t "publisher"');
   const secret = others[kind.secret] as KeyObject | undefined;
-  const publicKey = Buffer.concat([
-    kind.prefix ?? NONE,
-    ...Object.keys(kind.parts).map((name) => others[name] ?? NONE),
-  ]);
+  const parts = Object.keys(kind.parts).map((name) => others[name] ?? NONE);
+  const publicKey = Buffer.concat([kind.prefix ?? NONE, ...parts]);
   const key = { kind, use: role ?? kind.use, kid, publicKey, secret, psk, device, deviceSet };
   if (isChecked) valid(() => kind.check(publicKey));
   if (isChecked && secret !== undefined && !valid(() => kind.publicOf(secret.export())).equals(publicKey)) {
