@@ -147,14 +147,16 @@ package final class DeviceSet: Sendable {
     package func checkKeys() throws { for day in days { _ = try key(day.kid) } }
 
     private func key(_ kid: KeyID) throws -> KeyRecord {
-        let key = try KeyRecord(keys[kid]!, backend: record.backend)
-        guard case (.recipient(_, nil, nil), .recipient(_, _, let psk?)) = (key.material, record.material),
-            key.algorithm == record.algorithm, key.deviceSet == nil
-        else {
-            throw KeyError(
-                .wrongKind, "key \(kid) of a device set isn't a public key of suite \(record.algorithm) without psk")
+        if keys[kid]![Self.memberName] == nil {
+            let key = try KeyRecord(keys[kid]!, backend: record.backend)
+            if case (.recipient(_, nil, nil), .recipient(_, _, let psk?)) = (key.material, record.material),
+                key.algorithm == record.algorithm
+            {
+                return key.withPSK(psk)
+            }
         }
-        return key.withPSK(psk)
+        throw KeyError(
+            .wrongKind, "key \(kid) of a device set isn't a public key of suite \(record.algorithm) without psk")
     }
 }
 

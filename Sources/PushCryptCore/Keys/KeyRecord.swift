@@ -160,6 +160,12 @@ extension KeyRecord {
 }
 
 extension KeyRecord {
+    /// R of a key pair's messages (PROTOCOL section 4), 32 bytes; nil for other keys.
+    package func recipientName() throws -> [UInt8]? {
+        guard case .recipient(let publicKey, _, _) = material else { return nil }
+        return try backend.sha256(publicKey.serialized.bytes)
+    }
+
     /// The record of a key pair with another psk.
     package func withPSK(_ psk: SecretBytes) -> KeyRecord {
         guard case .recipient(let publicKey, let privateKey, _) = material else { return self }

@@ -37,10 +37,10 @@ public struct Recipient: Sendable {
     ///   only a name.
     /// - Throws: `KeyError` with `wrongKind`, `pskMissing`, `wrongDevice`.
     package init(_ entry: Keyset.Entry, device id: DeviceID? = nil) throws {
-        try self.init(entry, device: id, campaignKeyID: entry.record.kid)
+        try self.init(entry, device: id, campaignKeyID: entry.record.kid, name: nil)
     }
 
-    private init(_ entry: Keyset.Entry, device id: DeviceID?, campaignKeyID: KeyID) throws {
+    private init(_ entry: Keyset.Entry, device id: DeviceID?, campaignKeyID: KeyID, name: [UInt8]?) throws {
         let record = try entry.forDevice(id).record
         guard !record.isPrivateAsymmetric else {
             throw KeyError(.wrongKind, "key \(record.kid) is a private key: seal to its public key")
@@ -57,7 +57,8 @@ public struct Recipient: Sendable {
         case .recipient(let publicKey, _, let psk):
             suite = Suite(publicKey.type)
             device = id
-            scheme = .hpke(try HPKEScheme(publicKey, publicKey, psk: psk, kid: record.kid, backend: backend))
+            scheme = .hpke(
+                try HPKEScheme(publicKey, publicKey, psk: psk, kid: record.kid, name: name, backend: backend))
         case .shared(let secret, let owner):
             suite = .shared
             device = owner
@@ -84,7 +85,9 @@ extension Recipient {
     /// - Throws: `KeyError` for a key that can't be used.
     package func ofDay(at time: UnixTime) throws -> Recipient? {
         try deviceSet?.key(at: time).map {
-            try Recipient(Keyset.Entry($0, KeyLifecycle()), device: device, campaignKeyID: kid)
+            // R stays that of the record: a record that lists the day keys of another device must not forward signed messages to it.
+            let name = try scheme.recipientName(backend: backend)
+            return try Recipient(Keyset.Entry($0, KeyLifecycle()), device: device, campaignKeyID: kid, name: name)
         }
     }
 
@@ -168,10 +171,11 @@ public struct RecipientKey: Sendable {
     let scheme: EncryptionScheme<any DecapsulationKey>
     let backend: any CryptoBackend
 
-    /// - Parameter id: a master derives this device's key; a device's key must be this device's. The id of a private key is
-    ///   only a name.
+    /// - Parameters:
+    ///   - id: a master derives this device's key; a device's key must be this device's. The id of a private key is only a name.
+    ///   - name: R of the record of a day key; nil for other keys.
     /// - Throws: `KeyError` with `wrongKind` for a public key or a sender's, `pskMissing`, `wrongDevice`.
-    package init(_ entry: Keyset.Entry, device id: DeviceID? = nil) throws {
+    package init(_ entry: Keyset.Entry, device id: DeviceID? = nil, name: [UInt8]? = nil) throws {
         let record = try entry.forDevice(id).record
         if entry.demandsPSK, !record.hasPSK {
             throw KeyError(.pskMissing, "key \(record.kid) demands a psk that its record doesn't contain")
@@ -181,7 +185,8 @@ public struct RecipientKey: Sendable {
         switch record.material {
         case .recipient(let publicKey, let privateKey?, let psk):
             suite = Suite(publicKey.type)
-            scheme = .hpke(try HPKEScheme(privateKey, publicKey, psk: psk, kid: record.kid, backend: backend))
+            scheme = .hpke(
+                try HPKEScheme(privateKey, publicKey, psk: psk, kid: record.kid, name: name, backend: backend))
         case .shared(let secret, _):
             suite = .shared
             scheme = .shared(SharedSecretScheme(secret: secret, backend: backend))

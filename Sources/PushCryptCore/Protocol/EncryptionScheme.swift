@@ -32,12 +32,12 @@ enum EncryptionScheme<Key: Sendable>: Sendable {
     /// Returns R, which identifies the recipient in a signature, 32 bytes.
     ///
     /// ```
-    /// R = SHA-256(serialised public key)                     suites 1 to 3
+    /// R = SHA-256(serialised public key)                     suites 1 to 3; for a day key, the key of its record
     ///     HMAC-SHA256(K as used, "pushcrypt/1 recipient")    suite 4
     /// ```
     func recipientName(backend: any CryptoBackend) throws -> [UInt8] {
         switch self {
-        case .hpke(let scheme): try backend.sha256(scheme.publicKey.serialized.bytes)
+        case .hpke(let scheme): try scheme.name ?? backend.sha256(scheme.publicKey.serialized.bytes)
         case .shared(let scheme): scheme.recipientName()
         }
     }
@@ -50,13 +50,16 @@ final class HPKEScheme<Key: Sendable>: Sendable {
     let psk: PSK?
     /// The psk's 32 bytes.
     let secret: SecretBytes?
+    /// R of a day key; nil for that of the public key.
+    let name: [UInt8]?
     private let hpke: HPKE
 
     /// - Parameter psk: 32 bytes; its id is the key's `kid`.
-    init(_ key: Key, _ publicKey: any EncapsulationKey, psk: SecretBytes?, kid: KeyID, backend: any CryptoBackend)
-        throws
-    {
-        self.key = key
+    init(
+        _ key: Key, _ publicKey: any EncapsulationKey, psk: SecretBytes?, kid: KeyID, name: [UInt8]?,
+        backend: any CryptoBackend
+    ) throws {
+        (self.key, self.name) = (key, name)
         self.publicKey = publicKey
         secret = psk
         self.psk = try psk.map { secret in try PSK(secret, id: Array(kid.utf8)) }

@@ -6,7 +6,7 @@ import PushCryptPrimitives
 /// ```
 /// {"registration": KID, "seq": N, "flight": N, ["confirmed": N,] ["answered": N,] ["lastResort": N,]
 ///  "listed": [KID, ...],
-///  "keys": [{"kid": KID, "of": KID, "from": N, "to": N, "until": N, "flight": N, ["passed": [N, N],] ["key": JWK]}, ...],
+///  "keys": [{"kid": KID, "of": KID, "from": N, "to": N, "until": N, "flight": N, ["passed": [N, N],] ["R": BASE64URL, "key": JWK]}, ...],
 ///  "erased": {KID: N, ...}}
 /// ```
 /// Times are Unix times. JWKs have the private half and the psk. An entry without one is the key of a replaced record, which the
@@ -23,6 +23,8 @@ struct DayKeys {
         var expiresAt: UnixTime
         /// The first of the readings of the clocks since `expiresAt`.
         var passed: Reading?
+        /// R of the record, 32 bytes.
+        let name: [UInt8]
         let jwk: SecretBytes?
     }
 
@@ -92,7 +94,7 @@ extension DayKeys {
                 Key(
                     kid: registration, registration: registration, activatesAt: UnixTime(0), retiresAt: UnixTime(0),
                     flightInSeconds: flightInSeconds, expiresAt: UnixTime(UnixTime.protocolRange.upperBound),
-                    passed: nil, jwk: nil))
+                    passed: nil, name: [], jwk: nil))
         }
         if record != nil { flightInSeconds = period.flightInSeconds }
         (registration, confirmedSequence, lastResortOpenedAt) = (record, nil, nil)
@@ -100,9 +102,11 @@ extension DayKeys {
 
     /// Makes the keys that are missing, and lists those to publish. A change has another `seq`.
     ///
-    /// - Parameter make: makes a private key with the record's suite and psk.
+    /// - Parameters:
+    ///   - name: R of the record.
+    ///   - make: makes a private key with the record's suite and psk.
     mutating func extend(
-        _ period: KeyPeriod, at clock: UnixTime, _ make: () throws(DeviceKeyError) -> KeyRecord
+        _ period: KeyPeriod, name: [UInt8], at clock: UnixTime, _ make: () throws(DeviceKeyError) -> KeyRecord
     ) throws(DeviceKeyError) {
         let now = answeredAt.map { max($0, clock) } ?? clock
         guard let registration, let days = period.days, now.seconds >= 0 else { return }
@@ -127,7 +131,7 @@ extension DayKeys {
                     kid: record.kid, registration: registration, activatesAt: start, retiresAt: retiresAt,
                     flightInSeconds: flightInSeconds,
                     expiresAt: DeviceSet.expiry(retiresAt: retiresAt, flight: flightInSeconds), passed: nil,
-                    jwk: try record.secretJWK()))
+                    name: name, jwk: try record.secretJWK()))
             keys.sort { $0.activatesAt < $1.activatesAt }
             start = retiresAt
         }
@@ -249,11 +253,13 @@ extension DayKeys {
         guard let root = (try? JSONText(text))?.root else { return nil }
         let name = kid.description
         guard root["erased"]?[name] == nil else { throw .keyExpired }
-        guard let jwk = root["keys"]?.elements.first(where: { $0["kid"]?.isString(name) == true })?["key"] else {
-            return nil
-        }
+        guard let key = root["keys"]?.elements.first(where: { $0["kid"]?.isString(name) == true }),
+            let jwk = key["key"],
+            let name = key["R"]?.utf8.flatMap(Base64URL.decode)
+        else { return nil }
         do {
-            return try RecipientKey(Keyset.Entry(KeyRecord(jwk, backend: DefaultBackend.shared), KeyLifecycle()))
+            let record = try KeyRecord(jwk, backend: DefaultBackend.shared)
+            return try RecipientKey(Keyset.Entry(record, KeyLifecycle()), name: name)
         } catch {
             if (error as? KeyError)?.code == .unsupportedSuite { throw .unsupportedSuite }
             return nil
@@ -300,7 +306,7 @@ extension DayKeys {
             text += #"{"kid":"\#(key.kid)","of":"\#(key.registration)","from":\#(key.activatesAt.seconds),"#.utf8
             text += member("passed", key.passed.map { "[\($0.clock.seconds),\($0.uptime)]" }).utf8
             if let jwk = key.jwk {
-                text += #""key":"#.utf8
+                text += #""R":"\#(Base64URL.encode(key.name))","key":"#.utf8
                 text.append(contentsOf: jwk.bytes)
                 text += ",".utf8
             }
@@ -328,6 +334,7 @@ extension DayKeys.Key {
             kid: kid, registration: registration, activatesAt: activatesAt, retiresAt: retiresAt,
             flightInSeconds: flight, expiresAt: expiresAt,
             passed: passed.count == 2 ? .init(clock: UnixTime(passed[0]), uptime: passed[1]) : nil,
+            name: value["R"]?.utf8.flatMap(Base64URL.decode) ?? [],
             jwk: value["key"].map { SecretBytes(copying: Array($0.rawBytes).bytes) })
     }
 }

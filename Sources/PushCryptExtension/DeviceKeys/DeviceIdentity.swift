@@ -104,9 +104,11 @@ public final class DeviceIdentity: Sendable {
     private func extended(_ pair: DeviceKey, at now: UnixTime) throws(DeviceKeyError) -> RegistrationRecord {
         let period = storage.period
         if period.days != nil, case .recipient(let publicKey, _, let psk?) = pair.record.material {
+            let name: [UInt8]
+            do { name = try pair.record.recipientName() ?? [] } catch { throw DeviceKeyError(.failed, "\(error)") }
             try storage.changeDayKeys { days throws(DeviceKeyError) in
                 days.begin(pair.kid, period)
-                try days.extend(period, at: now) { () throws(DeviceKeyError) in
+                try days.extend(period, name: name, at: now) { () throws(DeviceKeyError) in
                     try DeviceKey.generate(Suite(publicKey.type), psk: psk, at: now).record
                 }
             }

@@ -331,6 +331,38 @@ final class DayPhone: Sendable {
         }
     }
 
+    @Test(
+        "a signed push opens with its day key; one that was sealed to another record, which lists that key, is undecryptable"
+    )
+    func signature() throws {
+        let record = try phone.launch()
+        let trust = SenderTrust.pinned(try TestKeys.trusted(["sender"]))
+        let opener = try Opener(topic: TestPush.topic, keyring: phone.keyring, senders: trust)
+        let push = try TestPush(signer: "sender").seal(to: phone.recipient)
+        #expect(try opener.open(push.bytes, at: phone.clock).get().kid != record.kid)
+        // Its owner has seen the psk and the day keys of the phone, and proves a key of his own.
+        let own = try KeyRecord.generate(.recipient, backend: DefaultBackend.shared).publicRecord(keepingPSK: false)
+        let root = try JSONText(Array(record.jwk.bytes)).root
+        let psk = try #require(root["psk"]?.utf8.flatMap(Base64URL.decodeSecret))
+        let other = own.withPSK(psk)
+        let keys = try phone.days.keys.map { key in
+            let jwk = try #require(key.jwk)
+            var text = [UInt8]()
+            let record = try KeyRecord(JSONText(Array(jwk.bytes)).root, backend: DefaultBackend.shared)
+            try record.publicRecord(keepingPSK: false).appendJWK(to: &text)
+            return (text, DeviceSet.Days(kid: key.kid, activatesAt: key.activatesAt, retiresAt: key.retiresAt))
+        }
+        let set = try DeviceSet.text(of: keys, sequence: 1, flight: Self.day, for: other)
+        var text = [UInt8]()
+        try other.appendJWK(to: &text)
+        text.removeLast()
+        text += #","deviceSet":"#.utf8
+        JSONWriter.appendString(utf8: set[...], to: &text)
+        let forged = try TestPush(signer: "sender").seal(to: Recipient(jwk: text + Array("}".utf8)))
+        #expect(try OuterPayload(JSONText(forged.bytes)).kid == keys[0].1.kid)
+        #expect(opener.open(forged.bytes, at: phone.clock).failure == .undecryptable)
+    }
+
     @Test("a sign-out erases the day keys, also those of a replaced record") func signOut() throws {
         try phone.launch()
         try phone.identity.confirmRegistered(phone.identity.rotate())
