@@ -57,7 +57,7 @@ export class DeviceSet {
     [this.sequence, this.flight, this.#days] = [seq, flight, days];
   }
 
-  /** The key for a Unix time with the record's psk, if there is one. Refuses as `checkKeys`. */
+  /** The key for a Unix time with the record's psk and R, if there is one. Refuses as `checkKeys`. */
   keyAt(at: number): Key | undefined {
     const day = this.#days.find(({ start, end }) => start <= at && at < end);
     if (day !== undefined && day.kid !== this.#last?.kid) this.#last = this.#keyOf(day);
@@ -70,9 +70,9 @@ export class DeviceSet {
   }
 
   #keyOf({ kid, jwk }: Day): Key {
-    const { kind, psk } = this.record;
+    const { kind, psk, publicKey: ofRecord } = this.record;
     const key = reading(`day key ${kid}`, () => readKey(jwk, KINDS));
-    if (key.kind === kind && (key.secret ?? key.psk ?? key.deviceSet) === undefined) return { ...key, psk };
+    if (key.kind === kind && (key.secret ?? key.psk ?? key.deviceSet) === undefined) return { ...key, psk, ofRecord };
     return refuse("wrongKind", `day key ${kid} isn't a public key of suite ${kind.suite} alone`);
   }
 }

@@ -1,14 +1,16 @@
 import assert from "node:assert/strict";
+import { verify } from "node:crypto";
 import { describe, it } from "node:test";
 import { inspect } from "node:util";
 import { challenge, Keyset, PushCryptError, Recipient, Registration, registrationChange, Sealer, SenderKey, type SealOptions } from "../src/index.js";
 import { macOf } from "../src/device-set.js";
-import { b64 } from "../src/sender/bytes.js";
+import { b64, sha256 } from "../src/sender/bytes.js";
 import { P256 } from "../src/sender/curves.js";
 import { recordOf, type Key } from "../src/sender/key.js";
+import { contextInfo } from "../src/sender/seal.js";
 import { campaignId } from "../src/options.js";
 import { hkdf, isXWingAvailable } from "../src/suites.js";
-import { contentOf, envelopeOf, openMessage } from "./opener.js";
+import { aeadOf, contentOf, envelopeOf, openAead, openMessage, publicOkpObject } from "./opener.js";
 import { codeOfRefusal, keyOf, vectors } from "./vectors.js";
 
 const file = vectors("device-sets-v1.json");
@@ -78,13 +80,26 @@ const codeAt = (at: number, text: string, options: Partial<SealOptions> = {}): s
 describe("a push to a device with day keys", () => {
   const text = recordWith([today, today + DAY]);
   it("is sealed to the key of the day of iat with the record's psk, and to the record's key on other days", () => {
-    const [first, second] = [{ ...dayKeys[0]!, psk: record.psk }, { ...dayKeys[1]!, psk: record.psk }];
+    const [first, second] = dayKeys.map((key) => ({ ...key, psk: record.psk })) as [Key, Key];
     const cases = [[today, first], [today + DAY - 1, first], [today + DAY, second], [today + 2 * DAY, secretRecord], [today - 1, secretRecord]] as const;
     for (const [at, key] of cases) {
       const { body, usesLastResortKey, sealedAt } = seal(at, text);
       assert.deepEqual([kidOf(body), usesLastResortKey, sealedAt], [key.kid, key === secretRecord, at]);
       const opened = openMessage(key, undefined, topic, envelopeOf(body).sealed);
       assert.equal(contentOf(opened ?? Buffer.alloc(0)).payload, '{"aps":{"alert":"x"}}');
+    }
+  });
+  it("is signed with R of the record's key on every day", () => {
+    const signer = SenderKey.fromJwk(vectors("sender-refusals-v1.json").records.sender);
+    const days: [number, Key][] = [[today, dayKeys[0]!], [today + DAY, dayKeys[1]!], [today + 2 * DAY, secretRecord]];
+    for (const [at, key] of days) {
+      const { body } = new Sealer(topic, { signer, clock: () => at * 1_000 }).seal('{"aps":{"alert":"x"}}', { to: Recipient.fromJwk(text), placeholder: { title: "t" } });
+      const parties = { topic, to: { ...key, psk: record.psk }, signer: signer.key };
+      const info = contextInfo(parties, false);
+      const { sealed } = envelopeOf(body);
+      const plaintext = openAead(aeadOf(parties.to, info, sealed.subarray(0, 65)), sealed.subarray(65)) ?? Buffer.alloc(0);
+      const signed = Buffer.concat([Buffer.from("pushcrypt/1 signature\0"), info, sha256(record.publicKey), plaintext.subarray(64)]);
+      assert.ok(verify(null, signed, publicOkpObject("Ed25519", signer.key.publicKey), plaintext.subarray(0, 64)), String(at));
     }
   });
   it("whose record has no set is sealed to the record's key, which isn't a last-resort key", () => {

@@ -18,6 +18,8 @@ export interface Key {
   readonly psk?: KeyObject | undefined;
   /** The day keys of a registration record, as they came. */
   readonly deviceSet?: unknown;
+  /** The public key of a day key's record, which signatures name. */
+  readonly ofRecord?: Buffer;
   /** The device id, if a shared key is that of one device. */
   readonly device?: string | undefined;
 }

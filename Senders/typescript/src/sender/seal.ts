@@ -36,9 +36,9 @@ export function contextInfo({ topic, to, signer }: Parties, isChallenge: boolean
   return ascii(`pushcrypt/1\0${bits}${lp16(to.kid)}${lp16(signer?.kid ?? "")}${lp16(topic)}`);
 }
 
-/** R, which names the recipient. */
-export const identityOf = ({ use, secret, publicKey }: Key): Buffer =>
-  use === "shared" && secret !== undefined ? hmac(secret, ascii("pushcrypt/1 recipient")) : sha256(publicKey);
+/** R, which names the recipient. For a day key it is that of the record (PROTOCOL section 14). */
+export const identityOf = ({ use, secret, publicKey, ofRecord = publicKey }: Key): Buffer =>
+  use === "shared" && secret !== undefined ? hmac(secret, ascii("pushcrypt/1 recipient")) : sha256(ofRecord);
 
 /** The text that is signed: "pushcrypt/1 signature" ‖ 0x00 ‖ info ‖ R ‖ message */
 export const signedText = (to: Key, info: Buffer, message: Buffer): Buffer =>
