@@ -33,6 +33,8 @@ REASON = {"op": "an operation that no command has", "suite": "suite 3", "time": 
           "line": "an outer payload that no line takes",
           "alert": "a placeholder that no option takes, around a payload that no line takes",
           "details": "the details of an opened push", "senders": "signed and unsigned sets in one stream"}
+#: What `seal` says of a device without a key for the day.
+LAST_RESORT = "last-resort key was used"
 #: The options of `seal` for the members of a line.
 OPTIONS = {"device": "--device", "campaign": "--id-from", "badgeAdd": "--badge-add", "carrier": "--carrier", "expires": "--expires"}
 ALERT = {"title": "--placeholder-title", "body": "--placeholder-body", "title-loc-key": "--placeholder-title-loc-key",
@@ -141,6 +143,7 @@ class Tool:
             options += [f"{option}={request[name]}"] if name in request else []
         options += ["--bare"] if request.get("bare") else []
         options += ["--self-test"] if request.get("selfTest") else []
+        options += ["--require-day-key"] if request.get("requiresDayKey") else []
         if "minimumSuite" in request:
             options += ["--minimum-suite", SUITES.get(request["minimumSuite"], str(request["minimumSuite"]))]
         for reference in request.get("attachments", []):
@@ -160,7 +163,11 @@ class Tool:
             return self.seal_once(options, members, request)
         line = self.line(members, payload=request["payload"], **({"to": to} if is_record else {}))
         answer, text = self.ask("seal", options, line)
-        return {"payload": payload_of(text), "id": answer["pushcrypt"]["id"], "expiresAt": answer["pushcrypt"]["expiresAt"]}
+        told = answer["pushcrypt"]
+        return {
+            "payload": payload_of(text), "id": told["id"], "expiresAt": told["expiresAt"],
+            "usesLastResortKey": any(LAST_RESORT in note for note in told.get("notes", [])),
+        }
 
     def seal_once(self, options: list[str], members: Request, request: Request) -> Request:
         alert = request["placeholder"]
@@ -172,8 +179,12 @@ class Tool:
         given += [("--expose", ",".join(members["expose"]))] if "expose" in members else []
         options = [*options, *(f"{name}={value}" for name, value in given), *(["--quiet"] if members.get("quiet") else []), "--show-id"]
         out, told = self.run("seal", *options, given=request["payload"].encode("utf-8", "surrogatepass"))
-        expires_at = request["at"] + request.get("expires", 2_592_000)
-        return {"payload": out.decode().removesuffix("\n"), "id": told.split("pushcrypt: id ")[1].split()[0], "expiresAt": expires_at}
+        flight = re.search(r'flight[^0-9]*([0-9]+)', request["to"])
+        return {
+            "payload": out.decode().removesuffix("\n"), "id": told.split("pushcrypt: id ")[1].split()[0],
+            "expiresAt": request["at"] + request.get("expires", int(flight[1]) if flight else 2_592_000),
+            "usesLastResortKey": LAST_RESORT in told,
+        }
 
     @staticmethod
     def line(members: Request, **raw: str) -> str:

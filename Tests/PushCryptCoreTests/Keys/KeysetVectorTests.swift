@@ -108,7 +108,8 @@ struct KeysetVectorTests {
         #expect(file.vectors.filter { $0.failure == nil }.count > 50)
         #expect(Set(file.vectors.map(\.as)).count == 4)
         let codes: Set<String> = [
-            "malformed", "unsupportedKey", "invalidKey", "kidMismatch", "noKeySeals", "duplicateKey", "wrongKind", "pskMissing",
+            "malformed", "unsupportedKey", "invalidKey", "kidMismatch", "noKeySeals", "duplicateKey", "wrongKind",
+            "pskMissing",
             "invalidDeviceID",
         ]
         #expect(Set(file.vectors.compactMap(\.failure)) == codes)
