@@ -65,7 +65,7 @@ func readDeviceSet(member string, of *key) *deviceSet {
 	return made
 }
 
-// dayKey reads a key of the device set. It has the record's psk.
+// dayKey reads a key of the device set. It has the psk and R of the record, so that no record forwards a signed message to another device.
 func (k *key) dayKey(one day) *key {
 	if last := k.set.last.Load(); last != nil && last.kid == one.kid {
 		return last
@@ -74,7 +74,7 @@ func (k *key) dayKey(one day) *key {
 	found := readKey(one.jwk, true)
 	isRight := found.keyType == k.keyType && found.secret == nil && found.psk == nil
 	require(isRight, "wrongKind", "day key %s isn't a public key of suite %d without psk", one.kid, k.suite)
-	found.psk = k.psk
+	found.psk, found.recipient = k.psk, k.recipient
 	k.set.last.Store(found)
 	return found
 }

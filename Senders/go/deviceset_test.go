@@ -116,8 +116,13 @@ func TestRecordsWithDayKeysAreReadAndSealedToAsTheVectorsSay(t *testing.T) {
 				t.Errorf("at %d: got %s, %v", seconds, keyOf(push), push.UsesLastResortKey)
 			}
 			opened := *private[used]
-			opened.psk = to.key().psk
+			opened.psk, opened.recipient = to.key().psk, to.key().recipient
 			openPush(t, push, &opened, signer)
+			opened.recipient = digest(opened.public)
+			_, err := binding{&opened, signer, testTopic, false}.open(parse(push.Body).object("pushcrypt").bytes("sealed", 0))
+			if (err == nil) != (kid == nil) {
+				t.Errorf("the signature names another key than that of the record: %v", err)
+			}
 		}
 		for _, item := range one.list("failsAt", 0, 100) {
 			seconds := secondsOf(t, item)

@@ -53,7 +53,7 @@ type key struct {
 	kid, device string
 	// public is the serialised public key; that of P-256 is uncompressed.
 	public, secret, psk []byte
-	// recipient is R of section 4.
+	// recipient is R of section 4, of a day key that of its record.
 	recipient []byte
 	// dh is the key of suites 1 and 2, and the second half of suite 3, and kem the first half of suite 3.
 	dh     *ecdh.PublicKey
