@@ -22,10 +22,11 @@ final class Envelope {
         int header = key.type() == KeyType.SHARED ? SALT_SIZE : key.type() == KeyType.XWING ? XWing.ENC_SIZE : key.type().size;
         return header + TAG_SIZE + (isSigned ? SIGNATURE_SIZE : 0);
     }
-    /** "pushcrypt/1 signature" ‖ 0x00 ‖ info ‖ R ‖ message */
+    /** "pushcrypt/1 signature" ‖ 0x00 ‖ info ‖ R ‖ message. R of a day key is that of its record. */
     static byte[] signedBytes(Key key, byte[] info, byte[] message) {
         boolean isShared = key.type() == KeyType.SHARED;
-        byte[] recipient = isShared ? hmac(key.secret(), utf8("pushcrypt/1 recipient")) : sha256(key.publicBytes());
+        byte[] publicBytes = key.owner() == null ? key.publicBytes() : key.owner().publicBytes();
+        byte[] recipient = isShared ? hmac(key.secret(), utf8("pushcrypt/1 recipient")) : sha256(publicBytes);
         return concat(label(" signature"), info, recipient, message);
     }
     /** {@code sealed}: enc or salt, and the encryption of signature(64) ‖ message, or of the message alone. */

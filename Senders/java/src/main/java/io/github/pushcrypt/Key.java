@@ -7,11 +7,17 @@ import java.security.MessageDigest;
 import java.util.*;
 import java.util.stream.Stream;
 
-/** One key record: a JWK (PROTOCOL section 3). A public key's {@code secret} and a missing psk are null. */
-record Key(KeyType type, String kid, byte[] publicBytes, byte[] secret, byte[] psk, String device, boolean isPublisher) {
+/**
+ * One key record: a JWK (PROTOCOL section 3). A public key's {@code secret} and a missing psk are null. A record with day keys has {@code days},
+ * and a day key its {@code owner}: the key of the record. Otherwise they are null.
+ */
+record Key(KeyType type, String kid, byte[] publicBytes, byte[] secret, byte[] psk, String device, boolean isPublisher, DeviceSet days, Key owner) {
     /** Only a device key has a {@code kid} that isn't its own, that of its master. Otherwise it is given as null. */
     Key {
         if (kid == null) kid = base64(Arrays.copyOf(Bytes.sha256(Bytes.utf8(Json.write(thumbprintMembers(type, publicBytes, secret)))), 8));
+    }
+    Key(KeyType type, String kid, byte[] publicBytes, byte[] secret, byte[] psk, String device, boolean isPublisher) {
+        this(type, kid, publicBytes, secret, psk, device, isPublisher, null, null);
     }
     /** Throws {@link PushCryptException}. If {@code isChecked} is false, the key may be no point of its curve. */
     static Key read(Object value, boolean isChecked) {
@@ -40,7 +46,8 @@ record Key(KeyType type, String kid, byte[] publicBytes, byte[] secret, byte[] p
         String device = jwk.has("device") ? checkedDevice(jwk.string("device")) : null;
         Key key = new Key(type, device == null ? null : kid, publicBytes, secret, psk, device, isPublisher);
         Flaw.unless(key.kid.equals(kid), "kidMismatch", "the key record: its kid isn't that of its key, " + key.kid);
-        return key;
+        if (!type.isPair() || secret != null || !jwk.has("deviceSet")) return key;
+        return new Key(type, kid, publicBytes, null, psk, null, false, new DeviceSet(jwk.string("deviceSet"), key), null);
     }
     /** Whether it is the id of a device, an attachment or a challenge. */
     static boolean isId(Object value) { return value instanceof String id && id.matches("[A-Za-z0-9_-]{1,64}"); }
@@ -70,6 +77,7 @@ record Key(KeyType type, String kid, byte[] publicBytes, byte[] secret, byte[] p
         members.putAll(Map.of("alg", type.alg, "kid", kid));
         if (isPrivate && hasPrivatePart()) members.put("d", base64(secret));
         if (psk != null) members.put("psk", base64(psk));
+        if (!isPrivate && days != null) members.put("deviceSet", days.text);
         if (device != null) members.put("device", device);
         if (isPublisher) members.put("role", "publisher");
         return members;
@@ -80,7 +88,7 @@ record Key(KeyType type, String kid, byte[] publicBytes, byte[] secret, byte[] p
     boolean hasPrivatePart() { return type != KeyType.SHARED && secret != null; }
     Key publicHalf(boolean keepsPsk) { return new Key(type, null, publicBytes, null, keepsPsk ? psk : null, null, isPublisher); }
     private byte[] whole() { return Bytes.utf8(Json.write(record(true))); }
-    /** Whether the whole records are equal, in a time that doesn't depend on the secrets. */
+    /** Whether the whole records are equal, apart from day keys, in a time that doesn't depend on the secrets. */
     @Override public boolean equals(Object other) { return other instanceof Key key && MessageDigest.isEqual(whole(), key.whole()); }
     @Override public int hashCode() { return kid.hashCode(); }
 }

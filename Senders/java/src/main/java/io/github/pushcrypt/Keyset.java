@@ -43,7 +43,7 @@ public final class Keyset implements Sealer.Signer {
     }
     /**
      * Reads a JWK set, or one JWK, whose key always seals. Refuses it with malformed, unsupportedKey, unsupportedSuite, invalidKey, kidMismatch,
-     * duplicateKey, wrongKind, invalidDeviceID, or tooLarge for more than 4 MiB.
+     * duplicateKey, wrongKind, invalidDeviceID, or tooLarge for more than 4 MiB; of a device set also pskMissing, notAuthentic or otherRegistration.
      */
     public static Keyset fromJson(String text) { return Flaw.coded("malformed", "the key record or set", () -> read(text)); }
     /** As {@link #fromJson(String)}. A set with a lower {@link #sequence} than one that you have seen is refused with {@code rolledBack}. */

@@ -6,8 +6,8 @@ import java.util.function.Consumer;
 
 /** Settings of a push. Each method returns changed options, and leaves these as they are. Sealing checks the values. */
 public final class SealOptions implements Cloneable {
-    private static final Duration LONGEST = Duration.ofDays(30);
-    /** Padding to a multiple of 128 bytes, a lifetime of 30 days, directly to APNs. */
+    static final Duration LONGEST = Duration.ofDays(30);
+    /** Padding to a multiple of 128 bytes, the longest lifetime, directly to APNs. */
     public static final SealOptions DEFAULT = new SealOptions();
     /** Values for {@link #padding}. */
     public static final int TO_LIMIT = Sealer.MAX_LIMIT, NO_PADDING = 1;
@@ -15,11 +15,11 @@ public final class SealOptions implements Cloneable {
     Integer limit, badgeAdd;
     Carrier carrier = Carrier.APNS;
     String collapseId, campaign;
-    Duration lifetime = LONGEST;
+    Duration lifetime;
     List<String> exposed = List.of(), retracted = List.of();
     List<SealedBlob.Attachment> attachments = List.of();
     SealedBlob.Reference offload;
-    boolean isQuiet, isSelfTest, isBare;
+    boolean isQuiet, isSelfTest, isBare, requiresDayKey;
     OversizePlan oversize = OversizePlan.REFUSE;
     private SealOptions() {}
     private SealOptions with(Consumer<SealOptions> change) {
@@ -35,7 +35,7 @@ public final class SealOptions implements Cloneable {
     public SealOptions carrier(Carrier way) { return with(o -> o.carrier = Objects.requireNonNull(way)); }
     /** {@code apns-collapse-id}, 1 to 64 characters of ASCII, by which a later push replaces this one. APNs can read it. */
     public SealOptions collapseId(String id) { return with(o -> o.collapseId = id); }
-    /** The time until the message expires, 1 second to 30 days. */
+    /** The time until the message expires, 1 second to {@link Recipient#longestLifetime}, which is the default. */
     public SealOptions expiresAfter(Duration time) { return with(o -> o.lifetime = time); }
     /** Members of {@code aps} that stay readable on the way, such as {@code badge}. */
     public SealOptions exposing(String... names) { return with(o -> o.exposed = List.of(names)); }
@@ -57,10 +57,19 @@ public final class SealOptions implements Cloneable {
     public SealOptions minimumSuite(int suite) { return with(o -> o.minimumSuite = suite); }
     /** Allows a shared key that isn't the key of one device: everyone who has it can open the push. */
     public SealOptions bare() { return with(o -> o.isBare = true); }
+    /** Refuses a device with day keys that has none for this day. Otherwise the key of its record is used, which opens for longer. */
+    public SealOptions requiringDayKey() { return with(o -> o.requiresDayKey = true); }
     /** What to do with a payload that doesn't fit. */
     public SealOptions oversize(OversizePlan plan) { return with(o -> o.oversize = Objects.requireNonNull(plan)); }
     int byteLimit() { return limit != null ? limit : Sealer.MAX_LIMIT - carrier.reserved; }
     private static void require(boolean isRight, String flaw) { Flaw.unless(isRight, "invalidOption", flaw); }
+    /** These with a lifetime that the recipient allows. */
+    SealOptions within(Duration longest) {
+        if (lifetime == null) return expiresAfter(longest);
+        require(lifetime.getSeconds() > 0 && lifetime.compareTo(LONGEST) <= 0, "the lifetime isn't 1 second to 30 days");
+        Flaw.unless(lifetime.getSeconds() <= longest.getSeconds(), "expiresTooLate", "the device erases its keys before the push expires");
+        return this;
+    }
     /** The header of a message with its optional members (sections 5 to 7 and 11), if key and options allow it. */
     Map<String, Object> header(Key key, boolean isSigned, String id, long iat) {
         check(key, isSigned, id);
@@ -80,7 +89,6 @@ public final class SealOptions implements Cloneable {
     private void check(Key key, boolean isSigned, String id) {
         require(byteLimit() > 0 && byteLimit() <= Sealer.MAX_LIMIT, "limit isn't 1 to 4,096 bytes");
         require(padding > 0 && minimumSuite >= 1 && minimumSuite <= 4, "padding isn't positive, or minimumSuite not 1 to 4");
-        require(lifetime.getSeconds() > 0 && lifetime.compareTo(LONGEST) <= 0, "the lifetime isn't 1 second to 30 days");
         require(collapseId == null || collapseId.matches("[ -~]{1,64}"), "the collapse id isn't 1 to 64 printable characters of ASCII");
         require(collapseId == null || carrier != Carrier.EXPO, "Expo has no field for a collapse id");
         require(attachments.size() <= 8, "there are more than 8 attachments");

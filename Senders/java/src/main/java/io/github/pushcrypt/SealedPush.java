@@ -5,10 +5,11 @@ import java.util.*;
 
 /**
  * A sealed push. {@code json} is the payload as the device receives it; with {@link Carrier#APNS} the body of the request to APNs. {@code id}
- * is for logs and to retract the push. {@code collapseId} may be null. See {@link OversizePlan} for the last two.
+ * is for logs and to retract the push. {@code collapseId} may be null. See {@link OversizePlan} for the next two.
+ * {@code usesLastResortKey} if the device has day keys and none for this day. Count these pushes: its app hasn't run for long.
  */
 public record SealedPush(String json, String id, Instant sealedAt, Instant expiresAt, String topic, Carrier carrier, boolean isQuiet,
-        String collapseId, boolean isBodyShortened, boolean isOffloaded) {
+        String collapseId, boolean isBodyShortened, boolean isOffloaded, boolean usesLastResortKey) {
     /** The headers of the request to APNs. Add that with your token for APNs. */
     public Map<String, String> headers() {
         Map<String, String> headers = new LinkedHashMap<>(Map.of("apns-push-type", "alert", "apns-topic", topic,

@@ -32,7 +32,8 @@ public final class Sealer {
     public SealedPush seal(String payload, Recipient to, Placeholder placeholder) { return seal(payload, to, placeholder, SealOptions.DEFAULT); }
     /**
      * Encrypts a payload, the JSON of an object with {@code aps}, byte for byte. {@link Json#write} makes it of maps. Refuses it with
-     * invalidPayload, invalidPlaceholder, invalidOption, notExposable, notAuthenticated, suiteTooLow, deviceMissing, tooLarge or noKeySeals.
+     * invalidPayload, invalidPlaceholder, invalidOption, notExposable, notAuthenticated, suiteTooLow, deviceMissing, tooLarge, expiresTooLate,
+     * noDayKey or noKeySeals, and a day key as {@link Registration#fromJson} does.
      */
     public SealedPush seal(String payload, Recipient to, Placeholder placeholder, SealOptions options) {
         return seal(Payload.read(payload), to, placeholder, options);
@@ -46,7 +47,9 @@ public final class Sealer {
         boolean setsBadge = inner.aps().has("badge") || options.offload != null && options.offload.setsBadge();
         Flaw.unless(options.badgeAdd == null || !setsBadge, "invalidPayload", "it sets the badge, and badgeAdd adds to it");
         String id = options.campaign == null ? Bytes.base64(Bytes.random(ID_SIZE)) : to.messageId(options.campaign);
-        return new Sealing(topic, to.key, signerAt(now), placeholder.alert(), options, id, now).push(inner, options.oversize, false, false);
+        Key key = to.keyAt(now, options.requiresDayKey);
+        SealOptions checked = options.within(to.longestLifetime());
+        return new Sealing(topic, key, signerAt(now), placeholder.alert(), checked, id, now).push(inner, options.oversize, false, false);
     }
     /** Makes a challenge for an uploaded record, by which its device proves that it has the private key (docs/registration.md). */
     public Challenge challenge(Registration registration, String host) { return Challenge.make(this, registration, host); }
@@ -70,7 +73,7 @@ public final class Sealer {
             String json = frame[0] + Bytes.base64(Envelope.seal(key, signer, topic, padded, false)) + frame[1];
             Instant sealedAt = Instant.ofEpochSecond(now.getEpochSecond());
             return new SealedPush(json, id, sealedAt, Instant.ofEpochSecond((Long) header.get("exp")), topic, options.carrier, options.isQuiet,
-                    options.collapseId, isShortened, isOffloaded);
+                    options.collapseId, isShortened, isOffloaded, key.days() != null);
         }
         /** The outer payload before and behind the characters of {@code sealed}. */
         private String[] frame(Payload inner) {

@@ -28,6 +28,7 @@ public final class AllTests {
         run("carriers", CarrierTests::run);
         run("blobs", BlobTests::run);
         run("registrations", RegistrationTests::run);
+        run("device sets", DeviceSetTests::run);
         run("receipts", ReceiptTests::run);
         run("keyset files", KeysetFileTests::run);
         run("watcher", WatcherTests::run);

@@ -85,7 +85,7 @@ public final class ConformanceProgram {
             placeholder = member.getValue() instanceof List<?> items ? placeholder.with(member.getKey(), strings(items)) : placeholder.with(member.getKey(), (String) member.getValue());
         }
         SealedPush push = sealer(request).seal(request.string("payload"), to, placeholder, options(request));
-        return Json.map("payload", push.json(), "id", push.id(), "expiresAt", push.expiresAt().getEpochSecond());
+        return Json.map("payload", push.json(), "id", push.id(), "expiresAt", push.expiresAt().getEpochSecond(), "usesLastResortKey", push.usesLastResortKey());
     }
 
     private static List<String> strings(List<?> items) { return items.stream().map(String.class::cast).toList(); }
@@ -103,6 +103,7 @@ public final class ConformanceProgram {
         if (request.has("expose")) options = options.exposing(strings(request.list("expose", 0, 1_000)).toArray(String[]::new));
         if (request.has("retract")) options = options.retracting(strings(request.list("retract", 0, 1_000)));
         if (isTrue(request, "bare")) options = options.bare();
+        if (isTrue(request, "requiresDayKey")) options = options.requiringDayKey();
         if (isTrue(request, "quiet")) options = options.quiet();
         if (isTrue(request, "selfTest")) options = options.selfTest();
         if (request.has("carrier")) {
