@@ -105,6 +105,10 @@ package struct DirectoryImport: Hashable, Sendable {
                 throw RecipientDirectoryError(.pskMissing, "\(place): \(error.reason)", line: line)
             }
         }
+        do { try record.deviceSet?.checkKeys() } catch {
+            throw RecipientDirectoryError(
+                .invalidRecord, "\(line.map { "line \($0) of " } ?? "")\(source): \(error)", line: line)
+        }
         let count = try database.run(
             "INSERT INTO recipients (kid, device, record) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
             .text(name.kid.description), .text(name.deviceText), .utf8(text))

@@ -42,8 +42,10 @@ struct DuplicateRule {
             line = other
             return skipped
         case (.success(let record), .success(let otherRecord)):
-            if !record.isSameRecipient(as: otherRecord) { collidingNumber = collidingNumber ?? other.number }
-            if otherRecord.hasNewerDeviceSet(than: record) {
+            if !record.isSameRecipient(as: otherRecord) {
+                collidingNumber = collidingNumber ?? other.number
+                wipe(&other.text)
+            } else if otherRecord.hasNewerDeviceSet(than: record) {
                 wipeText()
                 line = other
             } else {

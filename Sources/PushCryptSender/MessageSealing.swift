@@ -34,10 +34,11 @@ struct MessageSealing {
     let parts: MessageParts
     let time: UnixTime
 
-    /// - Throws: `SenderError` with `noDayKey`; `KeyError` for a day key that can't be used.
+    /// - Throws: `SenderError` with `noDayKey`, and as for a record for a day key that can't be used.
     init(topic: Topic, recipient: Recipient, signer: Signer.Choice?, parts: MessageParts, time: UnixTime) throws {
         (self.topic, device, self.signer, self.parts, self.time) = (topic, recipient, signer, parts, time)
-        let ofDay = try recipient.ofDay(at: time)
+        let ofDay: Recipient?
+        do { ofDay = try recipient.ofDay(at: time) } catch { throw SenderError(registration: error) }
         guard ofDay != nil || recipient.deviceSet == nil || !parts.options.requiresDayKey else {
             throw SenderError(
                 .noDayKey,

@@ -68,7 +68,7 @@ public struct Sealer: Sendable {
     ///   - change: changes the sealer's options for this push.
     /// - Returns: the payload to send, with its exact size.
     /// - Throws: `SenderError` with `invalidPayload`, `invalidPlaceholder`, `invalidOption`, `suiteTooLow`, `deviceMissing`,
-    ///   `notAuthenticated`, `notExposable`, `tooLarge`, `noKeySeals`, `backendFailure`; what the encoding of `payload`, `change` and
+    ///   `notAuthenticated`, `notExposable`, `tooLarge`, `noKeySeals`, `noDayKey`, `expiresTooLate`, `backendFailure`; what the encoding of `payload`, `change` and
     ///   ``OversizePlan`` throw.
     public func seal(
         _ payload: some Encodable, to recipient: Recipient, placeholder: Placeholder? = nil,

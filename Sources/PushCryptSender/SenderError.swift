@@ -149,7 +149,6 @@ extension SenderError {
         case let error as KeyError where error.code == .wrongDevice: self.init(.wrongDevice, error.reason)
         case let error as KeyError where error.code == .suiteTooLow: self.init(.suiteTooLow, error.reason)
         case let error as KeyError where error.code == .noKeySeals: self.init(.noKeySeals, error.reason)
-        case let error as KeyError where error.code == .invalidKey: self.init(.invalidKey, error.reason)
         default: self.init(.backendFailure, "\(error)")
         }
     }

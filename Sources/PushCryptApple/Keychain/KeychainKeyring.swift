@@ -114,12 +114,14 @@ public struct KeychainKeyring: DeviceKeyStorage {
             try items.remove(Self.daysAccount)
             return true
         }
+        var text = Array(new.bytes)
+        defer { wipe(&text) }
+        let data = Data(text)
         guard let old else {
             try probe.requireUnlocked()
-            return try items.add(Self.daysAccount, Data(Array(new.bytes)), generic: Self.digest(new))
+            return try items.add(Self.daysAccount, data, generic: Self.digest(new))
         }
-        return try items.update(
-            Self.daysAccount, Data(Array(new.bytes)), replacing: Self.digest(old), by: Self.digest(new))
+        return try items.update(Self.daysAccount, data, replacing: Self.digest(old), by: Self.digest(new))
     }
 
     private static let daysAccount = "days"

@@ -187,12 +187,14 @@ final class DelegateQueue: OperationQueue, @unchecked Sendable {
 }
 
 extension PushRegistration.Upload {
-    /// Tells the date of the backend's answer, by which day keys are erased: the header `Date`. See ``answered(at:)``.
+    /// Tells the date of the backend's answer, by which day keys are erased: the header `Date` (RFC 9110 section 5.6.7). See
+    /// ``answered(at:)``.
     public func answered(_ response: URLResponse) {
-        let format = DateFormatter()
-        (format.locale, format.timeZone) = (Locale(identifier: "en_US_POSIX"), TimeZone(secondsFromGMT: 0))
-        format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss zzz"
-        let text = (response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Date")
-        if let date = text.flatMap(format.date) { answered(at: UnixTime(Int64(date.timeIntervalSince1970))) }
+        let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+        let header = (response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Date") ?? ""
+        let parts = header.split(separator: " ").map(String.init)
+        guard parts.count == 6, let month = months.firstIndex(of: parts[2]) else { return }
+        let date = "\(parts[3])-\(month < 9 ? "0" : "")\(month + 1)-\(parts[1])T\(parts[4])Z"
+        if let time = UnixTime(rfc3339: date) { answered(at: time) }
     }
 }

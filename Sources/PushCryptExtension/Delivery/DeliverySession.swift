@@ -233,8 +233,8 @@ public final class DeliverySession: Sendable {
             var report = recorder.report(delivery, restored?.push)
             report.duration = now - last.start
             report.durations = durations + [.init(name: "store", duration: now - end)]
-            configuration.diagnostics?.report(report)
             configuration.eraseExpiredKeys(after: restored?.push)
+            configuration.diagnostics?.report(report)
         }
     }
 }

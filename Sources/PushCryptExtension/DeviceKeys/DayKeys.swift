@@ -171,7 +171,9 @@ extension DayKeys {
         if sequence == nil { begin(nil, period) }
         confirmedSequence = sequence
         guard isFirst else { return }
-        let end = max(clock, answeredAt ?? clock) + Self.overlapInSeconds
+        let end = (answer ?? max(clock, answeredAt ?? clock)) + Self.overlapInSeconds
+        // No sender begins to use those of days to come.
+        keys.removeAll { $0.registration != record && $0.jwk != nil && $0.activatesAt > end }
         for index in keys.indices where keys[index].registration != record {
             keys[index].expiresAt = min(keys[index].expiresAt, end + keys[index].flightInSeconds)
         }
@@ -185,9 +187,15 @@ extension DayKeys {
         if kid == registration, lastResortOpenedAt == nil { lastResortOpenedAt = time }
     }
 
+    /// Erases the day keys of a record.
+    mutating func revoke(_ record: KeyID, at time: UnixTime) {
+        for key in keys where key.registration == record && key.jwk != nil { erased[key.kid] = time }
+        keys.removeAll { $0.registration == record && $0.jwk != nil }
+    }
+
     /// Erases the keys that clock and a witness say have expired.
     ///
-    /// - Parameter highestIssuedAt: the greatest `iat` of the accepted pushes; nil if there is none.
+    /// - Parameter highestIssuedAt: the `iat` of accepted pushes; nil if there is none.
     /// - Returns: the keys of replaced records, which the storage has to erase.
     mutating func erase(at now: Reading, highestIssuedAt: UnixTime?) -> [KeyID] {
         let witness = max(highestIssuedAt ?? UnixTime(.min), answeredAt ?? UnixTime(.min))
@@ -335,7 +343,7 @@ extension DayKeys.Key {
             flightInSeconds: flight, expiresAt: expiresAt,
             passed: passed.count == 2 ? .init(clock: UnixTime(passed[0]), uptime: passed[1]) : nil,
             name: value["R"]?.utf8.flatMap(Base64URL.decode) ?? [],
-            jwk: value["key"].map { SecretBytes(copying: Array($0.rawBytes).bytes) })
+            jwk: value["key"].map { SecretBytes(copying: $0.rawBytes.bytes) })
     }
 }
 

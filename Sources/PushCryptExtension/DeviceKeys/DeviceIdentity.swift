@@ -8,7 +8,7 @@ public import Foundation
 #endif
 
 /// Manages the device's keys in the app: makes the key pair, returns the record to upload, rotates the pair and erases old
-/// pairs. The extension doesn't use it, because it only reads keys.
+/// pairs. The extension doesn't use it: it reads keys, and erases day keys.
 ///
 /// ```
 /// let record = try identity.makeIfNeeded()
@@ -62,7 +62,7 @@ public final class DeviceIdentity: Sendable {
         self.clock = clock
     }
 
-    /// Returns the record of the newest pair, confirmed or not; nil if there is none.
+    /// Returns the record of the newest pair, confirmed or not, with day keys as in ``makeIfNeeded()``; nil if there is none.
     ///
     /// - Throws: `DeviceKeyError` with `locked` before the first unlock.
     public func current() throws(DeviceKeyError) -> RegistrationRecord? {
@@ -87,17 +87,20 @@ public final class DeviceIdentity: Sendable {
         }
     }
 
-    /// Whether a pair that the backend has must be replaced (PROTOCOL section 14). One that awaits its confirmation never is.
+    /// Whether a pair must be replaced (PROTOCOL section 14). One that awaits its confirmation never is, unless day keys end.
     private func mustRenew(_ pair: KeyTimeline.Key, at now: UnixTime) throws(DeviceKeyError) -> Bool {
-        guard pair.lifecycle.activatesAt != nil else { return false }
-        let (period, age) = (storage.period, now.seconds - (pair.lifecycle.createdAt ?? now).seconds)
-        if age >= period.renewalInSeconds { return true }
+        let (period, age) = (storage.period, (now - (pair.lifecycle.createdAt ?? now).seconds).seconds)
         let days = try storage.dayKeys().flatMap(DayKeys.init)
-        guard period.days != nil, options.withPSK else { return days?.registration == pair.kid }
+        guard period.days != nil, options.withPSK else {
+            return days?.registration == pair.kid || pair.lifecycle.activatesAt != nil && age >= period.renewalInSeconds
+        }
+        guard pair.lifecycle.activatesAt != nil else { return false }
+        if age >= period.renewalInSeconds { return true }
         guard let days, days.registration == pair.kid, days.flightInSeconds == period.flightInSeconds else {
             return true
         }
-        return age >= 86_400 && (days.lastResortOpenedAt != nil || days.hasRunOut(at: now))
+        // A pair of a time to come was made by a clock that was ahead.
+        return !(0..<86_400).contains(age) && (days.lastResortOpenedAt != nil || days.hasRunOut(at: now))
     }
 
     /// The record of a pair with its day keys, after the missing ones were made.
@@ -120,7 +123,9 @@ public final class DeviceIdentity: Sendable {
     /// retries and crashes make no further pairs.
     public func rotate() throws(DeviceKeyError) -> RegistrationRecord {
         try inTurn { timelines, now throws(DeviceKeyError) in
-            if let current = timelines.current(at: now), current.lifecycle.activatesAt == nil {
+            if let current = timelines.current(at: now), current.lifecycle.activatesAt == nil,
+                try !self.mustRenew(current, at: now)
+            {
                 return try self.extended(storage.load(current.kid), at: now)
             }
             return try self.make(timelines, now)
@@ -180,11 +185,13 @@ public final class DeviceIdentity: Sendable {
                 throw DeviceKeyError(.superseded, "key \(kid) was replaced or revoked; register the current key")
             }
             if lifecycle.activatesAt == nil {
-                lifecycle.activatesAt = max(timelines.pairs.effective(now), lifecycle.createdAt ?? now)
+                lifecycle.activatesAt = max(
+                    timelines.pairs.effective(now), lifecycle.createdAt ?? now, answeredAt ?? now)
                 try self.storage.update(kid, to: lifecycle, at: now)
                 try self.endReplaced(now)
             }
-            guard try self.storage.dayKeys() != nil else { return }
+            // A newer pair that awaits its confirmation has begun its set.
+            guard timelines.current(at: now)?.kid == kid, try self.storage.dayKeys() != nil else { return }
             try self.storage.changeDayKeys {
                 $0.confirm(kid, sequence: record.setSequence, answer: answeredAt, at: now, self.storage.period)
             }
@@ -201,7 +208,7 @@ public final class DeviceIdentity: Sendable {
         }
     }
 
-    /// Revokes a key at once. It opens no further push, not even a push that is being delivered.
+    /// Revokes a key at once, with its day keys. It opens no further push, not even a push that is being delivered.
     ///
     /// - Throws: `DeviceKeyError` with `notFound`, `locked`.
     public func revoke(_ kid: KeyID) throws(DeviceKeyError) {
@@ -212,6 +219,7 @@ public final class DeviceIdentity: Sendable {
             guard lifecycle.revokedAt == nil else { return }
             lifecycle.revokedAt = timelines.pairs.effective(now)
             try self.storage.update(kid, to: lifecycle, at: now)
+            if try self.storage.dayKeys() != nil { try self.storage.changeDayKeys { $0.revoke(kid, at: now) } }
         }
     }
 
@@ -234,7 +242,7 @@ public final class DeviceIdentity: Sendable {
     /// - Throws: `DeviceKeyError` with `locked`; some keys may be erased, and another call erases the rest.
     public func eraseAll() throws(DeviceKeyError) {
         try inTurn { _, _ throws(DeviceKeyError) in
-            while let days = try self.storage.dayKeys() { _ = try self.storage.replaceDayKeys(days, by: nil) }
+            _ = try self.storage.replaceDayKeys(nil, by: nil)
             for kid in try self.storage.keyIDs() { try self.storage.remove(kid) }
         }
     }

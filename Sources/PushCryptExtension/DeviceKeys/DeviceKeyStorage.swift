@@ -1,7 +1,7 @@
 public import PushCryptCore
 public import PushCryptPrimitives
 
-/// Stores the device's own keys. The extension reads them as a ``RecipientKeyring``; the app changes them with
+/// Stores the device's own keys. The extension reads them, and erases day keys, as a ``RecipientKeyring``; the app changes them with
 /// ``DeviceIdentity``.
 ///
 /// Every function throws `locked` if the keys can't be read yet, and never treats such a key as missing. Otherwise an app
@@ -50,7 +50,7 @@ public protocol DeviceKeyStorage: RecipientKeyring {
     ///
     /// - Parameters:
     ///   - old: the item that was read.
-    ///   - new: nil for none.
+    ///   - new: nil removes the item, whatever it is.
     /// - Returns: false, and nothing was changed, if the item isn't `old` any more.
     /// - Throws: `DeviceKeyError` with `locked`.
     func replaceDayKeys(_ old: SecretBytes?, by new: SecretBytes?) throws(DeviceKeyError) -> Bool
@@ -62,8 +62,9 @@ extension DeviceKeyStorage {
     public var period: KeyPeriod { .renewed() }
     /// None.
     public func dayKeys() throws(DeviceKeyError) -> SecretBytes? { nil }
-    /// Throws `unsuitable`.
+    /// Throws `unsuitable` for an item.
     public func replaceDayKeys(_ old: SecretBytes?, by new: SecretBytes?) throws(DeviceKeyError) -> Bool {
+        guard new != nil else { return true }
         throw DeviceKeyError(.unsuitable, "this storage has no day keys")
     }
 }
@@ -74,7 +75,8 @@ extension DeviceKeyStorage {
         if period.days != nil, let key = try dayKey(id) { return key }
         let key: DeviceKey
         do throws(DeviceKeyError) { key = try load(id) } catch {
-            if error.code == .notFound, period.days == nil, let key = try dayKey(id) { return key }
+            // Also with day keys: the device may have been unlocked since the first look.
+            if error.code == .notFound, let key = try dayKey(id) { return key }
             throw error.failureClass
         }
         return try key.recipientKey(at: time)
@@ -110,7 +112,8 @@ extension DeviceKeyStorage {
     func changeDayKeys<Result>(
         _ change: (inout DayKeys) throws(DeviceKeyError) -> Result
     ) throws(DeviceKeyError) -> Result {
-        while true {
+        // Only app and extension change them, once each.
+        for _ in 1...16 {
             let old = try dayKeys()
             var days = old.flatMap(DayKeys.init) ?? DayKeys()
             let result = try change(&days)
@@ -118,6 +121,7 @@ extension DeviceKeyStorage {
             if new == old { return result }
             if try replaceDayKeys(old, by: new) { return result }
         }
+        throw DeviceKeyError(.failed, "the day keys change whenever they were read")
     }
 
     /// Makes a key pair in memory and adds it.

@@ -58,38 +58,37 @@ public struct FileKeyring: DeviceKeyStorage {
     }
 
     /// Removes the file of a key if it exists. Throws `locked`, `insecure`, `failed`.
-    public func remove(_ kid: KeyID) throws(DeviceKeyError) {
+    public func remove(_ kid: KeyID) throws(DeviceKeyError) { try remove(Self.name(kid)) }
+
+    private func remove(_ name: String) throws(DeviceKeyError) {
         do throws(DeviceKeyError) {
             let folder = try KeyFolder(folder)
             try folder.lock()
-            try folder.remove(Self.name(kid))
+            try folder.remove(name)
         } catch  where error.code == .notFound {}
     }
 
     /// Reads the day keys; nil if there are none. Throws `locked`, `damaged`, `insecure`.
     public func dayKeys() throws(DeviceKeyError) -> SecretBytes? {
-        do throws(DeviceKeyError) { return try Self.dayKeys(in: KeyFolder(folder)) } catch {
+        do throws(DeviceKeyError) {
+            var text = try KeyFolder(folder).read(Self.daysName)
+            defer { wipe(&text) }
+            return SecretBytes(copying: text.bytes)
+        } catch {
             guard error.code == .notFound else { throw error }
             return nil
         }
     }
 
-    private static func dayKeys(in folder: KeyFolder) throws(DeviceKeyError) -> SecretBytes {
-        var text = try folder.read(daysName)
-        defer { wipe(&text) }
-        return SecretBytes(copying: text.bytes)
-    }
-
     /// Replaces the day keys. Throws `locked`, `damaged`, `insecure`, `failed`.
     public func replaceDayKeys(_ old: SecretBytes?, by new: SecretBytes?) throws(DeviceKeyError) -> Bool {
-        let folder = try KeyFolder(folder, creating: new != nil)
-        try folder.lock()
-        let present = folder.has(Self.daysName) ? try Self.dayKeys(in: folder) : nil
-        guard present == old else { return false }
         guard let new else {
-            try folder.remove(Self.daysName)
+            try remove(Self.daysName)
             return true
         }
+        let folder = try KeyFolder(folder, creating: true)
+        try folder.lock()
+        guard try dayKeys() == old else { return false }
         var text = Array(new.bytes)
         defer { wipe(&text) }
         try folder.replace(Self.daysName, with: text)

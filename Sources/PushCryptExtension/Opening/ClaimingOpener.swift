@@ -25,6 +25,7 @@ extension Opener {
             let reserved = ReservedPush(push, nil, in: store, at: time)
             if let failure = reserved.answer(of: store, at: time).refusal { return .failure(failure) }
             _ = try? store.record(DeliveryRecord(claim: reserved.message.claim, isShown: true))
+            if keyring.hasDayKeys { keyring.erase(after: push, at: time) }
             return .success(push)
         }
     }

@@ -139,7 +139,7 @@ public actor PushRegistration {
     /// - Throws: `DeviceKeyError` with `locked`, `insecure`, `failed`.
     public func updateSenderKeys() async throws -> (any Error)? {
         try await inTurn { registration in
-            try registration.eraseExpired()
+            try? registration.eraseExpired()
             var file = try RegistrationFile(registration.folder)
             return await registration.updateSenders(&file, isAdvised: false, at: registration.clock())
         }
@@ -194,7 +194,8 @@ public actor PushRegistration {
             file.account = owner
             try file.write(to: folder)
         }
-        try eraseExpired()
+        // Without a network, too.
+        try? eraseExpired()
         let now = clock()
         let advice = try store.map { try RecoveryAdvice.steps(for: $0.statistics(), keys: openKeys(), at: now) } ?? []
         let failure = await updateSenders(&file, isAdvised: advice.contains(.updateSenderKeys), at: now)

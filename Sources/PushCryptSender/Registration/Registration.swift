@@ -158,7 +158,7 @@ extension Recipient {
 
 extension SenderError {
     /// An error of reading a record. It has no characters of the record except its kid.
-    fileprivate init(registration error: any Error) {
+    init(registration error: any Error) {
         switch error {
         case let error as SenderError: self = error
         case let error as JSONError where error.code == .tooLong:

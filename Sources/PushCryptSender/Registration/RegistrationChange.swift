@@ -63,7 +63,7 @@ public struct RegistrationChange: Hashable, Sendable {
     ///   - allowsLowerSuite: whether the upload may replace a key of the same account and device whose suite ranks higher. Pass
     ///     true only for a device that is known to have lost the suite, for example after the app went back to an earlier version.
     /// - Throws: `SenderError` with `conflict` if another key has the same kid, `otherAccount` if the key belongs to another
-    ///   account, `suiteTooLow`.
+    ///   account, `suiteTooLow`, `rolledBack`.
     public init(
         storing upload: StoredRegistration, over stored: [StoredRegistration], isProven: Bool,
         allowsLowerSuite: Bool = false

@@ -272,16 +272,8 @@ private final class YearPhone {
         guard let days = storage.days, let last = runs.last, !wasRestored else { return }
         counts.thefts += 1
         let stolen = Set(days.keys.filter { $0.jwk != nil }.map(\.kid))
-        // T: the earlier of the clock at the last run, and of what it and those before it could know.
-        let witness = runs.reduce(UnixTime(.min)) { max($0, $1.witness) }
-        let readings = runs.map(\.reading)
-        let earlier = readings.lastIndex { reading in
-            last.reading.clock >= reading.clock + 2 * Self.day && reading.uptime + 2 * Self.day <= last.reading.uptime
-        }
-        let known = max(witness, earlier.map { readings[$0].clock } ?? UnixTime(.min))
-        // A clock that goes back makes the readings of the past worthless.
-        let isSteady = zip(readings, readings.dropFirst()).allSatisfy { $0.clock <= $1.clock }
-        let time = min(last.reading.clock, isSteady ? known : witness)
+        // T, without the readings of the clock as witnesses.
+        let time = runs.map { min($0.reading.clock, $0.witness) }.max() ?? UnixTime(.min)
         let length = Int64(period.days ?? 0) * Self.day
         for push in sent where stolen.contains(push.kid) {
             counts.oldestStolen = max(counts.oldestStolen, last.reading.clock.seconds - push.issuedAt.seconds)

@@ -363,6 +363,47 @@ final class DayPhone: Sendable {
         #expect(opener.open(forged.bytes, at: phone.clock).failure == .undecryptable)
     }
 
+    @Test("the confirmation of an earlier upload leaves the set of a newer pair as it is")
+    func lateConfirmation() throws {
+        let old = try phone.launch()
+        phone.pass(Self.day)
+        let update = try phone.identity.makeIfNeeded()
+        let new = try phone.identity.rotate()
+        try phone.identity.confirmRegistered(update)
+        #expect(
+            try phone.days.keys.filter { $0.registration == new.kid }.map(\.expiresAt).max() ?? phone.clock > phone
+                .clock + 13 * Self.day)
+        try phone.identity.confirmRegistered(new)
+        let end = try #require(try phone.days.keys.first { $0.kid == old.kid }).expiresAt
+        #expect(end == phone.clock + Self.day + 70 * 60)
+    }
+
+    @Test("a pair that was made while the clock was years ahead is renewed after a push to its last-resort key")
+    func madeInTheFuture() throws {
+        phone.setClock(forward: 1_000 * Self.day)
+        let record = try phone.launch()
+        phone.setClock(forward: -1_000 * Self.day)
+        let push = try phone.seal()
+        #expect(try push.usesLastResortKey && phone.open(push).failure == nil)
+        let new = try phone.launch()
+        #expect(new.kid != record.kid)
+        #expect(try phone.launch().kid == new.kid && !phone.seal().usesLastResortKey)
+    }
+
+    @Test("an unconfirmed pair with a set is replaced when day keys end, and revoking a record ends its day keys")
+    func endings() throws {
+        let unconfirmed = try phone.launch(isOnline: false)
+        let keyring = FileKeyring(folder: phone.place.path)
+        let identity = DeviceIdentity(storage: keyring, clock: { [phone] in phone.clock })
+        let plain = try identity.makeIfNeeded()
+        #expect(try plain.kid != unconfirmed.kid && JSONText(Array(plain.jwk.bytes)).root["deviceSet"] == nil)
+        let other = DayPhone()
+        let record = try other.launch()
+        let push = try other.seal()
+        try other.identity.revoke(record.kid)
+        #expect(try other.open(push).failure == .keyExpired)
+    }
+
     @Test("a sign-out erases the day keys, also those of a replaced record") func signOut() throws {
         try phone.launch()
         try phone.identity.confirmRegistered(phone.identity.rotate())

@@ -26,7 +26,8 @@ struct KeysRehearse: AsyncParsableCommand {
             leads [{publishLead, holding (devices that hold a key when it begins to seal, in all rotations), lost (pushes)}], \
             smallestLead, losesNone, verdict.
 
-            With --day-keys no keyset is given: a year of devices with keys of days is simulated, whose apps run as often as the fleet             fetches keys. JSON: devices, periods [{period, sent, lastResort, expired, placeholders}].
+            With --day-keys no keyset is given: a year of devices with keys of days is simulated, whose apps run as often \
+            as the fleet fetches keys. JSON: devices, periods [{period, sent, lastResort, expired, placeholders}].
 
             Example: pushcrypt keys rehearse Keys/shared --refresh-p50 6h --refresh-p99 20d
             """)
