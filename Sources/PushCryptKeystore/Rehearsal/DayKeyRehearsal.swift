@@ -1,14 +1,11 @@
-import PushCryptCore
-
 /// Simulates a year of a fleet whose devices have keys of days (PROTOCOL section 14), with the devices of ``Rehearsal``: 3 pushes a day
 /// for each, and absences of 1 to 60 days. A fetch stands for a run of the app that uploads the keys of the days ahead.
 ///
 /// ```
 /// last-resort   the keys of the last upload don't reach the day of the push
 /// expired       the device was offline for longer than the flight, so that the push ended on its way
-/// placeholder   the device had erased the key when the push arrived
 /// ```
-/// Clocks are right.
+/// Clocks are right, so no key is erased before its pushes have expired.
 package struct DayKeyRehearsal: Sendable {
     /// What a device publishes; all in seconds.
     package struct Period: Hashable, Sendable {
@@ -26,13 +23,11 @@ package struct DayKeyRehearsal: Sendable {
         package var sent = 0
         package var lastResort = 0
         package var expired = 0
-        package var placeholders = 0
 
         static func += (left: inout Self, right: Self) {
             left.sent += right.sent
             left.lastResort += right.lastResort
             left.expired += right.expired
-            left.placeholders += right.placeholders
         }
     }
 
@@ -64,11 +59,6 @@ package struct DayKeyRehearsal: Sendable {
         for absence in device.offline {
             let arriving = max(absence.lowerBound, absence.upperBound - period.flight)
             counts.expired += device.pushes.count(in: (absence.lowerBound..<arriving).clamped(to: Self.year))
-            // Keys are erased when the app runs, which is not before the device is back.
-            let erased = max(
-                absence.lowerBound,
-                device.lastFetch(before: absence.upperBound) - period.flight - Freshness.toleranceInSeconds)
-            counts.placeholders += device.pushes.count(in: (absence.lowerBound..<erased).clamped(to: Self.year))
         }
         guard period.key != nil else { return }
         // Runs that are less than the days ahead apart leave no gap, except over an absence.

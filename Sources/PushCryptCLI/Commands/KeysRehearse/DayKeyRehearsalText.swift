@@ -22,7 +22,6 @@ struct DayKeyRehearsalText {
     func text(_ terminal: TerminalText, width: Int) -> String {
         let columns: [TextTable.Column] = [
             .init("PERIOD"), .init("A THEFT OPENS"), .init("LAST-RESORT KEY"), .init("EXPIRED ON THE WAY"),
-            .init("PLACEHOLDERS"),
         ]
         let table = TextTable(
             columns,
@@ -33,7 +32,6 @@ struct DayKeyRehearsalText {
                     .init(text: DurationText.human(row.period.key.map { $0 + row.period.flight } ?? 120 * 86_400)),
                     .init(text: row.period.key == nil ? "-" : NumberText.percent(counts.lastResort, of: sent)),
                     .init(text: NumberText.percent(counts.expired, of: sent)),
-                    .init(text: NumberText.percent(counts.placeholders, of: sent)),
                 ]
             })
         let text =
@@ -50,7 +48,6 @@ struct DayKeyRehearsalText {
                 [
                     "period": row.name, "sent": row.counts.sent, "lastResort": row.counts.lastResort,
                     "expired": row.counts.expired,
-                    "placeholders": row.counts.placeholders,
                 ]
             },
         ]

@@ -27,7 +27,7 @@ struct KeysRehearse: AsyncParsableCommand {
             smallestLead, losesNone, verdict.
 
             With --day-keys no keyset is given: a year of devices with keys of days is simulated, whose apps run as often \
-            as the fleet fetches keys. JSON: devices, periods [{period, sent, lastResort, expired, placeholders}].
+            as the fleet fetches keys. JSON: devices, periods [{period, sent, lastResort, expired}].
 
             Example: pushcrypt keys rehearse Keys/shared --refresh-p50 6h --refresh-p99 20d
             """)
